@@ -32,6 +32,7 @@ mutants: $(VENV)/.test             ## faults planted in the core, one at a time:
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/metric_pages.py --check

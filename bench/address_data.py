@@ -23,15 +23,15 @@ from ragauge.text.sentences import split
 Level = Literal["own", "topic", "near", "far"]
 
 SEED = 20_240_601
-SAYING = ("chatgpt", "gpt35", "gpt4", "newbing")     # systems of EVOUNA that answer in sentences
-NEAREST = 4                # questions most like a question, of which one lends its answer
-QUESTIONS = 60             # of each other language
-AMONG = 60                 # … in other languages, of so many
-FAR = 7                    # places to a question of any topic
-LONGEST_RUN = 3            # neighbouring sentences that make a text on the topic
-SHORTEST = 30              # characters of such a text
-MOST = 700                 # questions of one source that have more
-CONCLUDING = ("RESULT", "FIND", "CONCL", "DISC")     # sections of an abstract that may answer
+SAYING = ("chatgpt", "gpt35", "gpt4", "newbing")  # systems of EVOUNA that answer in sentences
+NEAREST = 4  # questions most like a question, of which one lends its answer
+QUESTIONS = 60  # of each other language
+AMONG = 60  # … in other languages, of so many
+FAR = 7  # places to a question of any topic
+LONGEST_RUN = 3  # neighbouring sentences that make a text on the topic
+SHORTEST = 30  # characters of such a text
+MOST = 700  # questions of one source that have more
+CONCLUDING = ("RESULT", "FIND", "CONCL", "DISC")  # sections of an abstract that may answer
 EXACT: frozenset[Slot] = frozenset(("number", "time"))
 NAMED: frozenset[Slot] = frozenset(("name", "place"))
 
@@ -88,9 +88,10 @@ def short_answers() -> list[Placed]:
     found = []
     for source, pairs in asked.items():
         few = [
-            (query, text) for query, text in pairs
+            (query, text)
+            for query, text in pairs
             if (parsed := statements(text)).claims and brief(parsed.shown, "words")
-        ]     # fmt: skip
+        ]
         for n, (query, own) in enumerate(draw.sample(few, min(MOST, len(few)))):
             found.append(Placed(source, "own", query, own))
             others = [few[draw.randrange(len(few))] for _ in range(20)]
@@ -116,7 +117,7 @@ def _clapnq(draw: random.Random) -> Iterator[Placed]:
     pairs = []
     for row in lines("clapnq", "clapnq_dev_answerable.jsonl"):
         query, answer, sentences = row["input"], row["output"][0]["answer"], row["passages"][0]["sentences"]
-        if answer == "NA":     # CLAPNQ's mark for no answer
+        if answer == "NA":  # CLAPNQ's mark for no answer
             continue
         pairs.append((query, answer))
         marked = {text.strip() for output in row["output"] for text in output["selected_sentences"]}

@@ -33,9 +33,9 @@ from ragauge.stats.sequential import DropEvidence, alarm_limit, drop_reference
 
 Array = npt.NDArray[np.float64]
 MEAN, ALPHA, DAYS, BASELINE_DAYS = 0.90, 0.05, 30, 28
-PROMISED = {0.05: 2.2, 0.10: 2.2, 0.20: 2.5}      # median delay; the 80th percentile 3.5
+PROMISED = {0.05: 2.2, 0.10: 2.2, 0.20: 2.5}  # median delay; the 80th percentile 3.5
 PROMISED_80 = 3.5
-AMID_A_DAY = 60      # scores from a fall from .95 to .5, behind up to 1,000 of the day, to the alarm
+AMID_A_DAY = 60  # scores from a fall from .95 to .5, behind up to 1,000 of the day, to the alarm
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,17 @@ def _alarms(setting: Setting, months: int, limit: float, seed: int) -> tuple[npt
         watched = ManySeries(m, DAYS)
         for _ in range(DAYS):
             values = scores(draw, (months, setting.rate))
-            values[draw.random(values.shape) < setting.failures] = 1.0     # as DropEvidence counts one that failed
+            values[draw.random(values.shape) < setting.failures] = 1.0  # as DropEvidence counts one that failed
             course = watched.day(values, _weights(draw, values.shape, setting.uneven))
             alarmed |= known & (course.max(axis=1) >= limit)
     return alarmed, unknown
 
 
 EVERYTHING = {
-    "judge": "openai:some-model", "drift": ["queries", "documents"],
+    "judge": "openai:some-model",
+    "drift": ["queries", "documents"],
     "monitors": [{"metric": name, "min": 0.8} for name in ("faithfulness", "answer_relevance")],
-}  # fmt: skip
+}
 
 
 def everything(months: int, projects: int = 1, seed: int = 1) -> Alarmed:
@@ -132,7 +133,7 @@ def _drift_alarms(draw: np.random.Generator, section: MonitorSection, projects: 
 
 def _canary_alarms(draw: np.random.Generator, section: MonitorSection) -> bool:
     """Whether a judge that is as unsure as ever is called changed."""
-    unsure = draw.beta(0.3, 4.0, section.canary)     # of each response the chance of the other verdict: 7 % on average
+    unsure = draw.beta(0.3, 4.0, section.canary)  # of each response the chance of the other verdict: 7 % on average
     days = [_verdicts(draw.random(section.canary) < unsure) for _ in range(FIRST_DAYS + DAYS)]
     first, level = days[:FIRST_DAYS], level_of_a_day(section)
     return any(canary_day(first, today, level).changed for today in days[FIRST_DAYS:])
@@ -155,8 +156,10 @@ def _references(draw: np.random.Generator, months: int, setting: Setting) -> tup
 
 # what scores may be like, in few of which a failure is seen: (score, share of the answers) of each kind of answer
 FIRST_BASELINES = {
-    "6 % at .05, else .97": ((0.05, 0.06), (0.97, 0.94)), "0 or 1, mean .95": ((0.0, 0.05), (1.0, 0.95)),
-    "0 or 1, mean .90": ((0.0, 0.10), (1.0, 0.90)), "1 % at 0, else .95": ((0.0, 0.01), (0.95, 0.99)),
+    "6 % at .05, else .97": ((0.05, 0.06), (0.97, 0.94)),
+    "0 or 1, mean .95": ((0.0, 0.05), (1.0, 0.95)),
+    "0 or 1, mean .90": ((0.0, 0.10), (1.0, 0.90)),
+    "1 % at 0, else .95": ((0.0, 0.01), (0.95, 0.99)),
 }
 
 
@@ -225,7 +228,7 @@ def _delays(draw: np.random.Generator, m: Array, fell: float, rate: int, limit: 
         over = watched.day(values) >= limit
         first = over.any(axis=1) & ~stable & np.isinf(found)
         found[first] = ((day - change) * rate + over.argmax(axis=1) + 1)[first]
-        watched.begin_anew(np.asarray(over.any(axis=1)))      # before the change a false alarm, after it no matter
+        watched.begin_anew(np.asarray(over.any(axis=1)))  # before the change a false alarm, after it no matter
         if np.isfinite(found).all():
             break
     return found
@@ -275,7 +278,11 @@ def main() -> int:
     usual = usual_rule(given.months)
     print(f"  mean of the last 50 below 0.85: {usual.alarmed} of {usual.months}")
     for setting in (
-        Setting(), Setting(rate=1000), Setting(uneven=True, rate=100), Setting(failures=0.3), Setting(series=20),
+        Setting(),
+        Setting(rate=1000),
+        Setting(uneven=True, rate=100),
+        Setting(failures=0.3),
+        Setting(series=20),
         Setting(series=20, failures=0.3),
     ):
         found = stable_months(setting, given.months)
@@ -287,8 +294,10 @@ def main() -> int:
             found = first_months(kinds, rate, given.months, series)
             kept &= found.alarmed <= 0.05 / series * found.months
             unknown = f"(not known in 28 days: {found.unknown})"
-            print(f"  first baseline, {kind}, {rate} a day, series {series}: "
-                  f"{found.alarmed} of {found.months} {unknown}", flush=True)
+            print(
+                f"  first baseline, {kind}, {rate} a day, series {series}: {found.alarmed} of {found.months} {unknown}",
+                flush=True,
+            )
     for projects in (1, 2, 5):
         found = everything(given.everything, projects)
         kept &= found.alarmed <= 0.05 * found.months

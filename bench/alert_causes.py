@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bench.planted_system import faults
@@ -51,7 +51,7 @@ from ragauge.systems.reference.faults import Fault
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 FIRST = datetime(2026, 3, 2, tzinfo=UTC).timestamp()
-GOOD, BAD, RATE, SHARE = 5, 2, 100, 0.8     # days, days, requests a day, share of the requests that a fault strikes
+GOOD, BAD, RATE, SHARE = 5, 2, 100, 0.8  # days, days, requests a day, share of the requests that a fault strikes
 LEAST = 0.90
 TUNED, PROVED = (1, 2, 3), (11, 12, 13)
 SYSTEM = ReferenceConfig()
@@ -151,7 +151,7 @@ def spans(trace: str, query: str, response: Response) -> dict[str, Any]:
             f"retrieval.documents.{n}.document.content": passage.text or "",
             f"retrieval.documents.{n}.document.score": float(passage.score or 0.0),
             f"retrieval.documents.{n}.document.metadata": json.dumps({key: one for key, one in kept.items() if one}),
-        }  # fmt: skip
+        }
     if not response.passages:
         found["output.value"] = json.dumps({"documents": []})
     asked = {"openinference.span.kind": "CHAIN", "input.value": query, "output.value": response.answer or ""}
@@ -159,11 +159,18 @@ def spans(trace: str, query: str, response: Response) -> dict[str, Any]:
     several = []
     for n, (named, took) in enumerate([(asked, 900), (found, 100), (model, 700)]):
         start = 10**18 + n * 10**6
-        several.append({
-            "traceId": trace, "spanId": f"{n + 1:016x}", "parentSpanId": f"{1:016x}" if n else "", "name": f"step {n}",
-            "kind": 1, "startTimeUnixNano": str(start), "endTimeUnixNano": str(start + took * 10**6),
-            "attributes": attributes(named),
-        })  # fmt: skip
+        several.append(
+            {
+                "traceId": trace,
+                "spanId": f"{n + 1:016x}",
+                "parentSpanId": f"{1:016x}" if n else "",
+                "name": f"step {n}",
+                "kind": 1,
+                "startTimeUnixNano": str(start),
+                "endTimeUnixNano": str(start + took * 10**6),
+                "attributes": attributes(named),
+            }
+        )
     resource = {"attributes": attributes({"service.name": "shop"})}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": several}]}]}
 
@@ -190,7 +197,7 @@ def told(store: Store, watched: Watched) -> list[AlertAccount]:
         account_of(store, one.alert, by_name[one.alert.monitor])
         for one in reversed(store.monitors.alerts())
         if one.alert.monitor in by_name and one.alert.fired_at.timestamp() >= FIRST + GOOD * DAY
-    ]  # fmt: skip
+    ]
 
 
 def before(traffic: Traffic, seed: int, path: Path) -> None:
@@ -235,8 +242,10 @@ def line(name: str, several: Sequence[Told]) -> str:
     right = [one for told in several for one in told.right()]
     share = f"{sum(right) / len(right):.0%}" if right else "–"
     expected = ", ".join(sorted(several[0].expected)) or "–"
-    return f"{name or 'nothing'} | {expected} | {sum(bool(one.accounts) for one in several)} of {len(several)} | " \
-           f"{len(right)} | {share}"
+    return (
+        f"{name or 'nothing'} | {expected} | {sum(bool(one.accounts) for one in several)} of {len(several)} | "
+        f"{len(right)} | {share}"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -253,8 +262,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found.setdefault(one.fault, []).append(one)
         if asked.misses:
             for account, right in zip(one.accounts, one.right(), strict=True):
-                print("" if right else "MISS", one.fault, account.alert.monitor, *account.blame,
-                      [(c.name, round(c.before, 2), round(c.now, 2)) for c in account.causes], flush=True)
+                print(
+                    "" if right else "MISS",
+                    one.fault,
+                    account.alert.monitor,
+                    *account.blame,
+                    [(c.name, round(c.before, 2), round(c.now, 2)) for c in account.causes],
+                    flush=True,
+                )
     print("fault | right | traffic with an alert | alerts | component right\n---|---|---:|---:|---:")
     for name, several in found.items():
         print(line(name, several))

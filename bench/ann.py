@@ -21,10 +21,17 @@ from ragauge.components.ann.index import AnnIndex, index_of
 
 Singles = npt.NDArray[np.float32]
 SPECS = (
-    ("hnswlib", {"ef_search": 16}), ("hnswlib", {"ef_search": 128}), ("faiss-hnsw", {"ef_search": 16}),
-    ("faiss-hnsw", {"ef_search": 128}), ("faiss-ivf", {"nprobe": 4}), ("faiss-ivf", {"nprobe": 32}), ("faiss-sq", {}),
-    ("faiss-pq", {}), ("usearch", {"ef_search": 16}), ("usearch", {"ef_search": 128}),
-)  # fmt: skip
+    ("hnswlib", {"ef_search": 16}),
+    ("hnswlib", {"ef_search": 128}),
+    ("faiss-hnsw", {"ef_search": 16}),
+    ("faiss-hnsw", {"ef_search": 128}),
+    ("faiss-ivf", {"nprobe": 4}),
+    ("faiss-ivf", {"nprobe": 32}),
+    ("faiss-sq", {}),
+    ("faiss-pq", {}),
+    ("usearch", {"ef_search": 16}),
+    ("usearch", {"ef_search": 128}),
+)
 K, QUERIES, DIMENSIONS = 10, 500, 128
 
 
@@ -62,12 +69,12 @@ def compare(adapter: AnnIndex, name: str, metric: str, queries: Singles, rounds:
     for n in range(rounds + 1):
         both: list[Any] = [None, None]
         for way in (0, 1) if n % 2 else (1, 0):
-            faiss.omp_set_num_threads(1 if way else threads)     # the adapter sets it itself
+            faiss.omp_set_num_threads(1 if way else threads)  # the adapter sets it itself
             both[way] = loop(*ways[way])
         faiss.omp_set_num_threads(threads)
         if any(list(map(int, one)) != list(map(int, other)) for one, other in zip(both[0][1], both[1][1], strict=True)):
             raise SystemExit(f"{name}: the adapter finds other ids than the library.")
-        if n:     # the first round warms up
+        if n:  # the first round warms up
             pairs.append((both[0][0], both[1][0]))
     mine, theirs = np.array(pairs).T
     return float(np.median(mine)), float(np.median(theirs)), float(np.median(mine / theirs))

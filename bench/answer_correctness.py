@@ -91,9 +91,12 @@ def measured(sample: int | None = None) -> Table:
 
 def _record(n: int, row: Any, system: str) -> dict[str, Any]:
     return {
-        "query_id": f"{n}/{system}", "query": row.query, "references": list(row.accepted),
-        "answer": row.answers[system], "cluster": str(n),
-    }  # fmt: skip
+        "query_id": f"{n}/{system}",
+        "query": row.query,
+        "references": list(row.accepted),
+        "answer": row.answers[system],
+        "cluster": str(n),
+    }
 
 
 def balanced(right: Array, said: npt.NDArray[np.bool_]) -> float:
@@ -175,8 +178,10 @@ def main() -> None:
         errors(table)
         return
     print(report(table))
-    print(f"\n{len(table.right):,} answers, {(~table.tuning).sum():,} of them reported on; "
-          f"took {time.perf_counter() - started:.0f} s")  # fmt: skip
+    print(
+        f"\n{len(table.right):,} answers, {(~table.tuning).sum():,} of them reported on; "
+        f"took {time.perf_counter() - started:.0f} s"
+    )
     if "--check" in sys.argv[1:] and (wrong := worse(table)):
         sys.exit(f"{', '.join(wrong)}: no better than {BASELINE}, or not surely")
 

@@ -26,7 +26,7 @@ from ragauge.judging.local.judge import LocalJudge
 from ragauge.text.sentences import split
 
 SEED = 20_261_123
-MOST = 300     # answers a source
+MOST = 300  # answers a source
 Answers = list[tuple[str, list[str]]]
 Replying = Callable[[Sequence[Ask]], list[Reply]]
 
@@ -59,14 +59,16 @@ def told(answers: Answers, embedded: Replying) -> None:
         mixed = [*said[:at], foreign, *said[at:]]
         facts = drive(LocalJudge().ask(RateAnswer(query, " ".join(mixed))), embedded)
         if not isinstance(facts, RelevanceFacts) or len(facts.ratings) != len(mixed):
-            continue     # sentences that were joined read as one
+            continue  # sentences that were joined read as one
         labels += [number != at for number in range(len(mixed))]
         scores += [one.chance or 0.0 for one in facts.ratings]
         marked += [bool(one.relevant) for one in facts.ratings]
     own, p, found = np.array(labels), np.array(scores), np.array(marked)
-    print(f"  {len(own):,} sentences, AUROC {auroc(own, p):.3f}; mean p {p[own].mean():.2f} of its own, "
-          f"{p[~own].mean():.2f} of foreign ones; called off the question: {1 - found[own].mean():.0%} and "
-          f"{1 - found[~own].mean():.0%}")     # fmt: skip
+    print(
+        f"  {len(own):,} sentences, AUROC {auroc(own, p):.3f}; mean p {p[own].mean():.2f} of its own, "
+        f"{p[~own].mean():.2f} of foreign ones; called off the question: {1 - found[own].mean():.0%} and "
+        f"{1 - found[~own].mean():.0%}"
+    )
 
 
 def main() -> None:

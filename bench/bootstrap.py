@@ -23,8 +23,8 @@ import scipy.stats
 
 from ragauge.stats.resampling import resample_differences
 
-LEAST = 7.0         # times SciPy's speed
-FURTHEST = 0.08     # of the width of an interval
+LEAST = 7.0  # times SciPy's speed
+FURTHEST = 0.08  # of the width of an interval
 CELLS = 25_000_000
 
 

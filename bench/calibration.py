@@ -35,9 +35,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/labels.md"
 BEGIN = "<!-- calibration, written by bench/calibration.py: begin -->\n"
 END = "<!-- calibration: end -->"
 DRAWS = 20
-LABELS, SHARE = 150, 0.6     # claims drawn, and the most of a small source
-WORSE = 0.005     # by which the mean Brier score may lie above the base's anywhere
-ASKED = {"Stanford-GenSearch": (0.150, 0.875), "ExpertQA": (0.245, 0.64)}     # Brier at most, AUROC at least
+LABELS, SHARE = 150, 0.6  # claims drawn, and the most of a small source
+WORSE = 0.005  # by which the mean Brier score may lie above the base's anywhere
+ASKED = {"Stanford-GenSearch": (0.150, 0.875), "ExpertQA": (0.245, 0.64)}  # Brier at most, AUROC at least
 HEADS = "base | source | labels | Brier | of the base | AUROC | of the base | told, cross-fitted | draws that stay"
 
 
@@ -96,7 +96,7 @@ def draw(items: Sequence[TrainingItem], seed: int) -> Drawn:
     told = next(one.brier for one in found.tried if one.name == found.chosen)
     return Drawn(
         brier(y, p), brier(y, others.p[mine]), auroc(y, p), auroc(y, others.p[mine]), told, found.chosen == "as it is"
-    )     # fmt: skip
+    )
 
 
 def labels_of(items: Sequence[TrainingItem]) -> int:
@@ -135,8 +135,9 @@ def missed(rows: Sequence[Row]) -> list[str]:
     """Figures that miss what is asked for."""
     out = [
         f"{row.base}, {row.source}: Brier {row.mean.brier:.4f}, the base's {row.mean.base_brier:.4f}"
-        for row in rows if row.mean.brier > row.mean.base_brier + WORSE
-    ]  # fmt: skip
+        for row in rows
+        if row.mean.brier > row.mean.base_brier + WORSE
+    ]
     for row in rows:
         most, least = ASKED.get(row.source, (1.0, 0.0))
         if row.base == "source left out" and (row.mean.brier > most or row.mean.auroc < least):

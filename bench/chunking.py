@@ -24,8 +24,10 @@ from ragauge.engine.studies.retrieval import retriever_over
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"
 CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
 CHUNKERS = (
-    {"chunker": "token", "size": 200, "overlap": 0}, {"chunker": "token", "size": 800, "overlap": 400},
-    {"chunker": "recursive", "size": 200, "overlap": 0}, {"chunker": "recursive", "size": 800, "overlap": 400},
+    {"chunker": "token", "size": 200, "overlap": 0},
+    {"chunker": "token", "size": 800, "overlap": 400},
+    {"chunker": "recursive", "size": 200, "overlap": 0},
+    {"chunker": "recursive", "size": 800, "overlap": 400},
 )
 LIMIT = 4.0
 
@@ -36,7 +38,7 @@ def main() -> None:
     texts = {name: text for name, text in plain_texts(DATA).items() if name in CORPORA}
     settings = ChunkingSettings()
     took = []
-    for _ in range(4):     # the first reads the vocabulary
+    for _ in range(4):  # the first reads the vocabulary
         began = perf_counter()
         documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
         took.append(perf_counter() - began)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-FLOOR = 3.0     # seconds
+FLOOR = 3.0  # seconds
 TURNS = 3
 JUDGE = "local:bench"
 TYPES, TENANTS = ("single", "multi", "temporal", "comparison", "unanswerable"), 8
@@ -85,11 +85,13 @@ def _records(n: int, name: str) -> Iterator[tuple[object, object]]:
         yield (
             Example(f"q{number}", f"What is number {number}?", references=(f"It is {number}.",), segments=segments),
             Response(
-                f"q{number}", passages=(Passage(f"p{number}", f"d{number}", f"text {number}"),),
-                answer=f"It is {number}, says {name}.", latency_ms={"total": 10.0 + number % 7},
+                f"q{number}",
+                passages=(Passage(f"p{number}", f"d{number}", f"text {number}"),),
+                answer=f"It is {number}, says {name}.",
+                latency_ms={"total": 10.0 + number % 7},
                 tokens={"input": 100, "output": number % 50},
             ),
-        )  # fmt: skip
+        )
 
 
 def fastest(folder: Path, *words: str) -> tuple[float, float]:

@@ -32,7 +32,7 @@ from ragauge.text.sentences import split
 from ragauge.text.tokens import ENGLISH, stem, words
 
 SEED = 20_240_601
-SAMPLE = 400     # questions of EVOUNA
+SAMPLE = 400  # questions of EVOUNA
 MOST_ACCEPTED = 3
 
 
@@ -67,11 +67,15 @@ def sentences(embedded: Embedding) -> None:
         theirs.append(np.mean(right))
     truth, p, plain = np.asarray(labels), np.asarray(scores), np.asarray(overlaps)
     print(f"sentences of gold passages (CLAPNQ): {len(truth):,}, marked by people {truth.mean():.3f}")
-    print(f"  AUROC {auroc(truth, p):.3f}, word overlap {auroc(truth, plain):.3f}; "
-          f"balanced accuracy {balanced_accuracy(truth, np.asarray(said)):.3f}; "
-          f"called relevant {np.mean(said):.3f}")  # fmt: skip
-    print(f"  context_precision:unit=sentence {np.mean(ours):.3f}, by people {np.mean(theirs):.3f}, "
-          f"correlation over {len(ours)} questions {np.corrcoef(ours, theirs)[0, 1]:.3f}")  # fmt: skip
+    print(
+        f"  AUROC {auroc(truth, p):.3f}, word overlap {auroc(truth, plain):.3f}; "
+        f"balanced accuracy {balanced_accuracy(truth, np.asarray(said)):.3f}; "
+        f"called relevant {np.mean(said):.3f}"
+    )
+    print(
+        f"  context_precision:unit=sentence {np.mean(ours):.3f}, by people {np.mean(theirs):.3f}, "
+        f"correlation over {len(ours)} questions {np.corrcoef(ours, theirs)[0, 1]:.3f}"
+    )
 
 
 def criteria(embedded: Embedding) -> None:
@@ -89,10 +93,14 @@ def criteria(embedded: Embedding) -> None:
             met.append(bool(facts.met[0]))
             opened.append(facts.met[0] is None)
     truth, yes, decided = np.asarray(right), np.asarray(met), ~np.asarray(opened)
-    print(f"criterion \"mentions X\" (EVOUNA): {len(truth):,} answers; right {truth.mean():.3f}, met {yes.mean():.3f}, "
-          f"no verdict {1 - decided.mean():.3f} (right {truth[~decided].mean():.3f})")  # fmt: skip
-    print(f"  balanced accuracy {balanced_accuracy(truth, yes):.3f} with these as not met, "
-          f"{balanced_accuracy(truth[decided], yes[decided]):.3f} of the decided")  # fmt: skip
+    print(
+        f'criterion "mentions X" (EVOUNA): {len(truth):,} answers; right {truth.mean():.3f}, met {yes.mean():.3f}, '
+        f"no verdict {1 - decided.mean():.3f} (right {truth[~decided].mean():.3f})"
+    )
+    print(
+        f"  balanced accuracy {balanced_accuracy(truth, yes):.3f} with these as not met, "
+        f"{balanced_accuracy(truth[decided], yes[decided]):.3f} of the decided"
+    )
 
 
 def _plain(text: str) -> str:

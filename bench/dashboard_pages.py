@@ -116,7 +116,8 @@ def pages(url: str, visited: int) -> dict[str, list[str]]:
     newest = rg.runs(limit=1, store=url)[0]
     runs = [listed[at] for at in chosen]
     return {
-        "/": ["/"], "/runs": ["/runs", f"/runs?after={runs[-1]}" if len(runs) > 9 else "/runs"],
+        "/": ["/"],
+        "/runs": ["/runs", f"/runs?after={runs[-1]}" if len(runs) > 9 else "/runs"],
         "/runs sorted": ["/runs?sort=faithfulness", "/runs?metric.faithfulness.lt=0.9&sort=-mrr"],
         "/runs/R": [f"/runs/{run}" for run in runs],
         "/runs/R/examples": [f"/runs/{run}/examples" for run in runs],
@@ -128,9 +129,11 @@ def pages(url: str, visited: int) -> dict[str, list[str]]:
         "/runs/R/examples/Q": [f"/runs/{run}/examples/q{at % 500}?sort=quality" for at, run in enumerate(runs)],
         "/compare": [f"/compare?base={listed[at + 1]}&new={listed[at]}" for at in chosen],
         "/history": ["/history", f"/history?set={newest.set}&metric=faithfulness"],
-        "/sets": ["/sets"], "/sets/S/V": [f"/sets/{newest.set}/{newest.set_version}"],
-        "/glossary": ["/glossary"], "/glossary/M": ["/glossary/faithfulness"],
-    }     # fmt: skip
+        "/sets": ["/sets"],
+        "/sets/S/V": [f"/sets/{newest.set}/{newest.set_version}"],
+        "/glossary": ["/glossary"],
+        "/glossary/M": ["/glossary/faithfulness"],
+    }
 
 
 def statements_of(url: str, addresses: dict[str, list[str]]) -> dict[str, int]:
@@ -255,8 +258,10 @@ def main() -> int:
             _watched(server, addresses, wanted.long)
     if wanted.large:
         found = large(wanted.work)
-        print(f"list of {MOST_EXAMPLES:,} examples: median {found.median * 1e3:.0f} ms, p99 {found.p99 * 1e3:.0f} ms, "
-              f"CPU {statistics.median(found.used) * 1e3:.0f} ms")
+        print(
+            f"list of {MOST_EXAMPLES:,} examples: median {found.median * 1e3:.0f} ms, p99 {found.p99 * 1e3:.0f} ms, "
+            f"CPU {statistics.median(found.used) * 1e3:.0f} ms"
+        )
     print(f"load after: {os.getloadavg()[0]:.1f}")
     return 0
 
@@ -270,8 +275,10 @@ def _watched(server: Server, addresses: dict[str, list[str]], requests: int) -> 
         server.get(draw.choice(addresses[draw.choice([*addresses])]))
         if number in (requests // 5, requests):
             seen.append(server.resident())
-    print(f"memory: {seen[0]:.0f} MB after {requests // 5:,} requests, {seen[1]:.0f} MB after {requests:,} "
-          f"({seen[1] / seen[0] - 1:+.1%})")
+    print(
+        f"memory: {seen[0]:.0f} MB after {requests // 5:,} requests, {seen[1]:.0f} MB after {requests:,} "
+        f"({seen[1] / seen[0] - 1:+.1%})"
+    )
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def measured(url: str) -> dict[str, tuple[float, int]]:
         "question in 10 runs": lambda: rg.open_run(run_id, store=url).question_in_runs("q0", limit=10),
         "page of examples": lambda: rg.open_run(run_id, store=url).examples(limit=50, sort="faithfulness"),
     }
-    if len(listed) == 50:     # more rows than the smallest store has: they have nothing to be held against
+    if len(listed) == 50:  # more rows than the smallest store has: they have nothing to be held against
         asked["50 runs"] = lambda: rg.runs(limit=50, store=url)
         asked["question in 50 runs"] = lambda: rg.open_run(run_id, store=url).question_in_runs("q0")
     statements = [0]

@@ -27,7 +27,7 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 Array = npt.NDArray[np.float64]
 DAY, PERMUTATIONS = 500, 399
-ASKED = {"none": (0.0, 0.02), "10 %": (0.70, 1.0), "20 %": (0.95, 1.0), "embedder": (1.0, 1.0)}      # bounds
+ASKED = {"none": (0.0, 0.02), "10 %": (0.70, 1.0), "20 %": (0.95, 1.0), "embedder": (1.0, 1.0)}  # bounds
 
 
 def pubmedqa(data: Path) -> list[str]:
@@ -53,7 +53,7 @@ def tatqa(data: Path) -> list[str]:
 
 
 CORPORA = {one.__name__: one for one in (pubmedqa, xquad, trivia, tatqa)}
-HOMES = ("pubmedqa", "xquad", "trivia")      # those with 1,000 questions
+HOMES = ("pubmedqa", "xquad", "trivia")  # those with 1,000 questions
 TOPICS = ("pubmedqa", "tatqa")
 
 
@@ -140,8 +140,13 @@ def of_clusters(pooled: Array, members: Array) -> Array:
 
 
 TESTS = (of_means, of_kernel, of_whitened_means, of_clusters)
-HARD = (("xquad", "pubmedqa", 0.1), ("xquad", "trivia", 0.1), ("trivia", "xquad", 0.1), ("trivia", "xquad", 0.2),
-        ("xquad", "xquad", 0.0))     # fmt: skip
+HARD = (
+    ("xquad", "pubmedqa", 0.1),
+    ("xquad", "trivia", 0.1),
+    ("trivia", "xquad", 0.1),
+    ("trivia", "xquad", 0.2),
+    ("xquad", "xquad", 0.0),
+)
 
 
 def other_tests(data: Path, trials: int, permutations: int = 199) -> None:

@@ -37,13 +37,21 @@ def main() -> None:
     def lexical(folder: str) -> None:
         rg.embeddings(questions, documents, "bm25", store=f"sqlite:///{folder}/store.db")
 
-    beside = least(lexical)     # BM25 runs in every study, so that its trial is taken off
+    beside = least(lexical)  # BM25 runs in every study, so that its trial is taken off
     first = least(lambda folder: study(folder, "first")) - beside
     with tempfile.TemporaryDirectory() as folder:
         study(folder, "first")
-        again = least(lambda _: rg.embeddings(
-            questions, documents, "local", name="again", fresh=False, dimensions=[128, 64],
-            store=f"sqlite:///{folder}/store.db"))     # fmt: skip
+        again = least(
+            lambda _: rg.embeddings(
+                questions,
+                documents,
+                "local",
+                name="again",
+                fresh=False,
+                dimensions=[128, 64],
+                store=f"sqlite:///{folder}/store.db",
+            )
+        )
     print(f"texts {len(documents):,} and {len(asked)}; the least of {TIMES}, seconds")
     print(f"bare embedding, product, 50 best     {bare:6.2f}")
     print(f"BM25's trial                         {beside:6.2f}")
@@ -62,9 +70,12 @@ def read() -> tuple[dict[str, str], rg.EvalSet]:
         if int(grade) > 0:
             relevant.setdefault(query, []).append(rg.Relevant((doc_id,)))
     found = re.finditer(r"<num>(\d+)</num><title>(.*?)</title>", asked, re.S)
-    return documents, rg.EvalSet("vaswani", tuple(
-        rg.Example(one[1], " ".join(one[2].split()).capitalize(), relevant=tuple(relevant[one[1]])) for one in found
-    ))  # fmt: skip
+    return documents, rg.EvalSet(
+        "vaswani",
+        tuple(
+            rg.Example(one[1], " ".join(one[2].split()).capitalize(), relevant=tuple(relevant[one[1]])) for one in found
+        ),
+    )
 
 
 def near(documents: np.ndarray, questions: np.ndarray) -> np.ndarray:

@@ -15,10 +15,15 @@ from types import FrameType
 from typing import Any
 
 LINES = [
-    {"query": f"Who wrote book {n}?", "answer": f"Ada wrote book {n}.", "references": [f"Ada wrote book {n}."],
-     "passages": [{"doc_id": f"d{n}", "text": f"Book {n} was written by Ada in 1912."}], "relevant": [f"d{n}"]}
+    {
+        "query": f"Who wrote book {n}?",
+        "answer": f"Ada wrote book {n}.",
+        "references": [f"Ada wrote book {n}."],
+        "passages": [{"doc_id": f"d{n}", "text": f"Book {n} was written by Ada in 1912."}],
+        "relevant": [f"d{n}"],
+    }
     for n in range(3)
-]     # fmt: skip
+]
 
 
 def main() -> None:
@@ -30,7 +35,7 @@ def main() -> None:
 
     def called(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        function = code.co_flags & CO_OPTIMIZED and not code.co_name.startswith("<")     # no class body, no expression
+        function = code.co_flags & CO_OPTIMIZED and not code.co_name.startswith("<")  # no class body, no expression
         if event == "call" and function and code.co_filename.startswith(package):
             ran.add((code.co_filename, code.co_qualname))
 
@@ -43,7 +48,7 @@ def main() -> None:
             rg.evaluate(path, store=f"sqlite:///{folder}/three.db")
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)     # type: ignore[arg-type] # None ends it
+            threading.setprofile(None)  # type: ignore[arg-type] # None ends it
     loaded = sorted(name for name in sys.modules if name.partition(".")[0] == "ragauge")
     files = {file for file, _ in ran}
     print(f"modules loaded: {len(loaded)} (asked: at most 300)")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from judge_data import DATA, Bm25, lines
 
-DISTRACTORS = 3     # passages of other questions beside the gold ones, or in their place
+DISTRACTORS = 3  # passages of other questions beside the gold ones, or in their place
 
 
 class Asked(NamedTuple):
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     others: tuple[str, ...]
 
 
-Row = tuple[str, str, str, tuple[str, ...]]     # query_id, query, reference, gold
+Row = tuple[str, str, str, tuple[str, ...]]  # query_id, query, reference, gold
 
 
 def clapnq() -> Iterator[Row]:
@@ -76,9 +76,7 @@ def written(answer: Any, scale: str) -> str:
     return f"{answer}%" if scale == "percent" else f"{answer} {scale}"
 
 
-SETS: dict[str, Callable[[], Iterator[Row]]] = {
-    "CLAPNQ": clapnq, "PubMedQA": pubmedqa, "XQuAD": xquad, "TAT-QA": tatqa,
-}     # fmt: skip
+SETS: dict[str, Callable[[], Iterator[Row]]] = {"CLAPNQ": clapnq, "PubMedQA": pubmedqa, "XQuAD": xquad, "TAT-QA": tatqa}
 
 
 def asked(source: str, most: int, seed: int = 0) -> list[Asked]:
@@ -97,9 +95,7 @@ def beside_hardest(source: str, rows: Sequence[Row], most: int, seed: int = 0) -
     ]
 
 
-def _others(
-    query: str, reference: str, gold: Sequence[str], index: Bm25, pool: Sequence[str]
-) -> tuple[str, ...]:
+def _others(query: str, reference: str, gold: Sequence[str], index: Bm25, pool: Sequence[str]) -> tuple[str, ...]:
     """The hardest passages of other questions; one that holds the reference word for word is no wrong passage."""
     ranked = (pool[n] for n in index.ranked(query))
     plain = reference.casefold()

@@ -91,7 +91,7 @@ def memory(metric: Any) -> None:
     started, cpu = perf_counter(), process_time()
     rg.exact_neighbours(vectors, queries, 100, metric)
     taken, spent = perf_counter() - started, process_time() - cpu
-    told = Path("/proc/self/status").read_text(encoding="ascii")     # getrusage would count the parent's memory too
+    told = Path("/proc/self/status").read_text(encoding="ascii")  # getrusage would count the parent's memory too
     peak = int(told.partition("VmHWM:")[2].split()[0]) * 1_024
     print(
         f"{MEMORY[0]:,} x {MEMORY[1]}  k 100  {metric}  peak {peak / 2**20:,.0f} MiB, vectors "

@@ -16,7 +16,7 @@ from random import Random
 from evidence_data import beside_hardest
 from judge_error_data import SEED, Case, beside_evidence, build_case
 
-ANSWERS = 150       # of each system of a set
+ANSWERS = 150  # of each system of a set
 QUESTIONS = 80
 BEGIN = ("cmu-dog/begin_dev_cmu.tsv", "topicalchat/begin_dev_tc.tsv", "wow/begin_test_wow.tsv")
 
@@ -40,8 +40,15 @@ def begin(folder: Path) -> Iterator[Case]:
             for n, row in enumerate(_sample(told)):
                 truth = float(row["begin_label"] == "Fully attributable")
                 source = f"BEGIN {path[:3]} {system}"
-                yield build_case(source, f"{path[:3]}{n}", row["message"], [row["knowledge"]], row["response"], (),
-                                 {"faithfulness": truth})  # fmt: skip
+                yield build_case(
+                    source,
+                    f"{path[:3]}{n}",
+                    row["message"],
+                    [row["knowledge"]],
+                    row["response"],
+                    (),
+                    {"faithfulness": truth},
+                )
 
 
 def q_squared(folder: Path) -> Iterator[Case]:
@@ -49,8 +56,15 @@ def q_squared(folder: Path) -> Iterator[Case]:
     for n, row in enumerate(_sample(_rows(folder / "third_party/data/cross_annotation.csv"))):
         for system in ("dodeca", "memnet"):
             truth = 1.0 - float(row[f"{system}_label"])
-            yield build_case(f"Q2 {system}", f"q{n}", row["message"], [row["knowledge"]], row[f"{system}_response"],
-                             (), {"faithfulness": truth})  # fmt: skip
+            yield build_case(
+                f"Q2 {system}",
+                f"q{n}",
+                row["message"],
+                [row["knowledge"]],
+                row[f"{system}_response"],
+                (),
+                {"faithfulness": truth},
+            )
 
 
 def qags(folder: Path) -> Iterator[Case]:
@@ -65,8 +79,15 @@ def qags(folder: Path) -> Iterator[Case]:
                 truth = "1" if 2 * yes > len(sentence["responses"]) else "0"
                 told.append({"article": article["article"], "sentence": sentence["sentence"], "truth": truth})
         for n, row in enumerate(_sample(told)):
-            yield build_case(f"QAGS {part}", f"{part}{n}", "Summarise the article.", [row["article"]], row["sentence"],
-                             (), {"faithfulness": float(row["truth"])})  # fmt: skip
+            yield build_case(
+                f"QAGS {part}",
+                f"{part}{n}",
+                "Summarise the article.",
+                [row["article"]],
+                row["sentence"],
+                (),
+                {"faithfulness": float(row["truth"])},
+            )
 
 
 def infotabs(folder: Path) -> Iterator[Case]:
@@ -75,8 +96,15 @@ def infotabs(folder: Path) -> Iterator[Case]:
         table = json.loads(folder.joinpath(f"data/tables/json/{row['table_id']}.json").read_text(encoding="utf-8"))
         lines = [f"{key}\n" + "\n".join(map(str.strip, values)) for key, values in table.items()]
         truth = float(row["label"] == "E")
-        yield build_case("InfoTabS", f"i{n}", row["hypothesis"], ["\n".join(lines)], row["hypothesis"],
-                         (row["hypothesis"],), {"faithfulness": truth, "context_recall": truth})  # fmt: skip
+        yield build_case(
+            "InfoTabS",
+            f"i{n}",
+            row["hypothesis"],
+            ["\n".join(lines)],
+            row["hypothesis"],
+            (row["hypothesis"],),
+            {"faithfulness": truth, "context_recall": truth},
+        )
 
 
 def cmrc(folder: Path) -> Iterator[Case]:
@@ -84,8 +112,10 @@ def cmrc(folder: Path) -> Iterator[Case]:
     data = json.loads(folder.joinpath("squad-style-data/cmrc2018_dev.json").read_text(encoding="utf-8"))["data"]
     rows = [
         (row["id"], row["question"], row["answers"][0]["text"], (paragraph["context"],))
-        for article in data for paragraph in article["paragraphs"] for row in paragraph["qas"]
-    ]     # fmt: skip
+        for article in data
+        for paragraph in article["paragraphs"]
+        for row in paragraph["qas"]
+    ]
     yield from beside_evidence(beside_hardest("CMRC", rows, QUESTIONS))
 
 
@@ -103,9 +133,13 @@ def wiki_tables(folder: Path) -> Iterator[Case]:
 
 
 FETCHED: Mapping[str, Callable[[Path], Iterator[Case]]] = {
-    "BEGIN-dataset": begin, "q-squared": q_squared, "qags": qags, "infotabs": infotabs, "cmrc2018": cmrc,
+    "BEGIN-dataset": begin,
+    "q-squared": q_squared,
+    "qags": qags,
+    "infotabs": infotabs,
+    "cmrc2018": cmrc,
     "WikiTableQuestions": wiki_tables,
-}     # fmt: skip
+}
 
 
 def fetched(folder: Path) -> Iterator[Case]:

@@ -14,8 +14,11 @@ def tables(rates: Mapping[str, Any]) -> str:
         if "bands" in rates[name]:
             absent = rates[name]["absent"]
             parts += [*band_lines(rates[name]["bands"]), ""]
-            parts += [f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
-                      f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
+            parts += [
+                f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
+                f"{absent['supported']:.0%} were supported.",
+                "",
+            ]
     parts += [f"### {ADDRESSED}", "", *address_lines(rates["address"])]
     return "\n".join(parts).rstrip()
 

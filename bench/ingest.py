@@ -45,21 +45,46 @@ def template(traces: int) -> bytes:
         trace_id = f"@{n:02}@".encode() * 4
         ids = [bytes([n + 1, kind + 1]) * 4 for kind in range(4)]
         named: list[dict[str, Any]] = [
-            {"openinference.span.kind": "CHAIN", "input.value": f"How long can hub {n} be returned?",
-             "output.value": "A hub can be returned within 30 days of delivery.", "session.id": f"s{n}"},
-            {"openinference.span.kind": "RETRIEVER", "input.value": f"How long can hub {n} be returned?", **{
-                f"retrieval.documents.{place}.document.{key}": value for place in range(3)
-                for key, value in (("id", f"{place}.md"), ("content", f"{place} {PASSAGE}"), ("score", 0.9 - place / 9))
-            }},
-            {"openinference.span.kind": "LLM", "llm.model_name": "m", "llm.token_count.prompt": 900,
-             "llm.token_count.completion": 60, "output.value": "A hub can be returned within 30 days of delivery.",
-             "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": PASSAGE * 3},
+            {
+                "openinference.span.kind": "CHAIN",
+                "input.value": f"How long can hub {n} be returned?",
+                "output.value": "A hub can be returned within 30 days of delivery.",
+                "session.id": f"s{n}",
+            },
+            {
+                "openinference.span.kind": "RETRIEVER",
+                "input.value": f"How long can hub {n} be returned?",
+                **{
+                    f"retrieval.documents.{place}.document.{key}": value
+                    for place in range(3)
+                    for key, value in (
+                        ("id", f"{place}.md"),
+                        ("content", f"{place} {PASSAGE}"),
+                        ("score", 0.9 - place / 9),
+                    )
+                },
+            },
+            {
+                "openinference.span.kind": "LLM",
+                "llm.model_name": "m",
+                "llm.token_count.prompt": 900,
+                "llm.token_count.completion": 60,
+                "output.value": "A hub can be returned within 30 days of delivery.",
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.content": PASSAGE * 3,
+            },
             {"http.method": "POST", "http.status_code": 200},
-        ]  # fmt: skip
+        ]
         for kind, one in enumerate(named):
             parent = b"" if kind == 0 else ids[0]
-            span = spans.add(trace_id=trace_id, span_id=ids[kind], parent_span_id=parent, name=f"step {kind}",
-                             start_time_unix_nano=10**18 + kind, end_time_unix_nano=10**18 + 10**9 - kind)  # fmt: skip
+            span = spans.add(
+                trace_id=trace_id,
+                span_id=ids[kind],
+                parent_span_id=parent,
+                name=f"step {kind}",
+                start_time_unix_nano=10**18 + kind,
+                end_time_unix_nano=10**18 + 10**9 - kind,
+            )
             _set(span, one)
     return bytes(request.SerializeToString())
 
@@ -178,15 +203,32 @@ def main() -> None:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
     waits = sorted(load.waits)
-    print(json.dumps({
-        "traces_taken": load.taken, "refused_batches": load.refused, "kept": at_end.traces, "seconds": round(took, 1),
-        "traces_a_second": round(load.taken / took), "processor_seconds": round(spent, 1),
-        "traces_a_processor_second": round(load.taken / spent), "processor_seconds_in_all": round(all_spent, 1),
-        "answer_ms": {name: round(1e3 * waits[int(len(waits) * at)], 1) for name, at in (("p50", 0.5), ("p99", 0.99))},
-        "read_by_then": at_end.traces - at_end.waiting, "rest_read_after_seconds": round(read_after, 1), "unread": left,
-        "outcomes": outcomes, "responses": responses, "most_memory_mb": round(memory),
-        "batch_bytes": len(load.body), "load_of_machine": os.getloadavg()[0],
-    }, indent=2))     # fmt: skip
+    print(
+        json.dumps(
+            {
+                "traces_taken": load.taken,
+                "refused_batches": load.refused,
+                "kept": at_end.traces,
+                "seconds": round(took, 1),
+                "traces_a_second": round(load.taken / took),
+                "processor_seconds": round(spent, 1),
+                "traces_a_processor_second": round(load.taken / spent),
+                "processor_seconds_in_all": round(all_spent, 1),
+                "answer_ms": {
+                    name: round(1e3 * waits[int(len(waits) * at)], 1) for name, at in (("p50", 0.5), ("p99", 0.99))
+                },
+                "read_by_then": at_end.traces - at_end.waiting,
+                "rest_read_after_seconds": round(read_after, 1),
+                "unread": left,
+                "outcomes": outcomes,
+                "responses": responses,
+                "most_memory_mb": round(memory),
+                "batch_bytes": len(load.body),
+                "load_of_machine": os.getloadavg()[0],
+            },
+            indent=2,
+        )
+    )
     assert at_end.traces == load.taken, "an acknowledged trace is not there"
 
 

@@ -14,8 +14,8 @@ from ragauge.judging.local.index import carries_content, units_of
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-SYSTEMS = ("chatgpt", "fid", "gpt35", "gpt4", "newbing")     # whose answers EVOUNA has
-FEWEST = 2     # texts of other questions that stand beside a question's own
+SYSTEMS = ("chatgpt", "fid", "gpt35", "gpt4", "newbing")  # whose answers EVOUNA has
+FEWEST = 2  # texts of other questions that stand beside a question's own
 
 
 class Labelled(NamedTuple):

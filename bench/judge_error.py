@@ -43,7 +43,7 @@ from judge_scales import (
     scales_of,
     source_scales,
     trade_off,
-)  # fmt: skip
+)
 
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.stats.effects import Pooled, pooled
@@ -60,15 +60,15 @@ FETCHED = ROOT / "bench/fetched_scales.json"
 PAGE = ROOT / "docs/local-judge.md"
 BEGIN, END = "<!-- judge's error, written by bench/judge_error.py: begin -->", "<!-- judge's error: end -->"
 
-FEWEST = 10           # texts of a label in a source, below which its mean says little
-EDGES = (0.3, 0.7, 0.9)       # of the bands of a score
+FEWEST = 10  # texts of a label in a source, below which its mean says little
+EDGES = (0.3, 0.7, 0.9)  # of the bands of a score
 FEWEST_IN_BAND = 5
-ASKED = 0.90          # of what the intervals are to hold
-TILT = 1 / 3          # two thirds of one system's texts are long and one third of the other's
-DIFFERENCES = (-0.1, -0.05, 0.0, 0.05, 0.1)     # true ones between versions of a system that people would compare
-CHANGED = (0.1, 0.3, 1.0)     # share of the examples that a version changes
-BASES = (0.5, 0.8)            # share that is right before
-RUNS, SIZE = 4, 300           # simulated pairs of each kind, examples of each
+ASKED = 0.90  # of what the intervals are to hold
+TILT = 1 / 3  # two thirds of one system's texts are long and one third of the other's
+DIFFERENCES = (-0.1, -0.05, 0.0, 0.05, 0.1)  # true ones between versions of a system that people would compare
+CHANGED = (0.1, 0.3, 1.0)  # share of the examples that a version changes
+BASES = (0.5, 0.8)  # share that is right before
+RUNS, SIZE = 4, 300  # simulated pairs of each kind, examples of each
 
 
 class Source:
@@ -95,7 +95,7 @@ def estimate(sources: Sequence[Source], origin: str = "") -> JudgeMeanError | No
     known = [one for one in bands if one is not None]
     if not known:
         return None
-    widest = max(one.spread for one in known)     # of a band that too few sources reach
+    widest = max(one.spread for one in known)  # of a band that too few sources reach
     shifts = tuple(round(one.mean if one is not None else 0.0, 6) for one in bands)
     spreads = tuple(round(one.spread if one is not None else widest, 6) for one in bands)
     near = list(seen_without_difference(sources))
@@ -124,8 +124,9 @@ def seen_without_difference(sources: Sequence[Source]) -> Iterator[End]:
         yield _gap([(one.value[one.truth == label], other.value[other.truth == label]) for label in (0, 1)], 1.0)
     for one in sources:
         if one not in systems:
-            halves = [[one.value[(one.truth == label) & (one.long == long)] for long in (True, False)]
-                      for label in (0, 1)]  # fmt: skip
+            halves = [
+                [one.value[(one.truth == label) & (one.long == long)] for long in (True, False)] for label in (0, 1)
+            ]
             yield _gap([(longer, shorter) for longer, shorter in halves], TILT)
 
 
@@ -157,9 +158,7 @@ def pairs(sources: Sequence[Source], draw: np.random.Generator) -> Iterator[Trie
                         yield from (_pair(source, error, (base, changed, true), draw) for _ in range(RUNS))
 
 
-def _pair(
-    source: Source, error: JudgeMeanError, kind: tuple[float, float, float], draw: np.random.Generator
-) -> Tried:
+def _pair(source: Source, error: JudgeMeanError, kind: tuple[float, float, float], draw: np.random.Generator) -> Tried:
     base, share, true = kind
     before = draw.random(SIZE) < base
     moved = draw.random(SIZE) < share
@@ -242,19 +241,31 @@ def _paired_row(name: str, error: JudgeMeanError, tried: Sequence[Tried]) -> tup
 
 def _page(rows: Sequence[str], trade: Sequence[str], bands: Sequence[str], two: Sequence[str]) -> str:
     kinds = "what people say | gold | replaced | mixtures"
-    return "\n".join([
-        BEGIN, "",
-        f"metric | layout | language | sources | mean of right texts | of wrong ones | held, median width: {kinds} | "
-        "missed in",
-        "---|---|---|---:|---:|---:|---:|---:|---:|---:|---", *rows, "",
-        f"spread | likely | held, median width: {kinds}", "---:|---:|---:|---:|---:|---:", *trade, "",
-        "metric | sources | score below 0.3 | 0.3 to 0.7 | 0.7 to 0.9 | from 0.9", "---|---:|---:|---:|---:|---:",
-        *bands, "",
-        "metric | spread without a difference | spread with one | true difference held | mean width | 10 points told | "
-        "wrong verdicts",
-        "---|---:|---:|---:|---:|---:|---:", *two, "",
-        END,
-    ])     # fmt: skip
+    return "\n".join(
+        [
+            BEGIN,
+            "",
+            "metric | layout | language | sources | mean of right texts | of wrong ones | "
+            f"held, median width: {kinds} | missed in",
+            "---|---|---|---:|---:|---:|---:|---:|---:|---:|---",
+            *rows,
+            "",
+            f"spread | likely | held, median width: {kinds}",
+            "---:|---:|---:|---:|---:|---:",
+            *trade,
+            "",
+            "metric | sources | score below 0.3 | 0.3 to 0.7 | 0.7 to 0.9 | from 0.9",
+            "---|---:|---:|---:|---:|---:",
+            *bands,
+            "",
+            "metric | spread without a difference | spread with one | true difference held | mean width | "
+            "10 points told | wrong verdicts",
+            "---|---:|---:|---:|---:|---:|---:",
+            *two,
+            "",
+            END,
+        ]
+    )
 
 
 def _dumped(stored: Mapping[str, object]) -> str:

@@ -26,13 +26,13 @@ from ragauge.metrics.measure import measure_all
 from ragauge.text.table_rows import LAYOUTS, Layout
 
 SEED = 20_261_123
-QUESTIONS = 100     # of each set with gold passages: the mean over them is known to a few points
-ANSWERED = 150      # questions of EVOUNA, each with five answers
-TRANSLATED = 60     # questions of every other language
-TRANSLATIONS = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")     # of XQuAD
-FEWEST_WORDS = 4    # of a sentence; fewer where a script writes no spaces
-CHUNK = 4           # characters that stand for a word there
-PAIRS = 250         # questions of AttributionBench beside a reference, by source
+QUESTIONS = 100  # of each set with gold passages: the mean over them is known to a few points
+ANSWERED = 150  # questions of EVOUNA, each with five answers
+TRANSLATED = 60  # questions of every other language
+TRANSLATIONS = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")  # of XQuAD
+FEWEST_WORDS = 4  # of a sentence; fewer where a script writes no spaces
+CHUNK = 4  # characters that stand for a word there
+PAIRS = 250  # questions of AttributionBench beside a reference, by source
 
 
 class Item(NamedTuple):
@@ -86,9 +86,15 @@ class Judged:
             if measured.value is not None and measured.status == "scored":
                 name = str(metric)
                 yield Item(
-                    name, case.source, layout, language, case.example.query_id, case.truth[name], measured.value,
+                    name,
+                    case.source,
+                    layout,
+                    language,
+                    case.example.query_id,
+                    case.truth[name],
+                    measured.value,
                     case.length,
-                )     # fmt: skip
+                )
 
     def _evidence(self, case: Case, metrics: Sequence[Metric]) -> dict[str, Evidence]:
         wanted = {need.partition(".")[0] for metric in metrics for need in metric.needs.values()}
@@ -114,16 +120,24 @@ def items() -> list[Item]:
 
 
 def build_case(
-    source: str, query_id: str, query: str, passages: Sequence[str], answer: str | None,
-    reference: Sequence[str], truth: Mapping[str, float],
-) -> Case:     # fmt: skip
+    source: str,
+    query_id: str,
+    query: str,
+    passages: Sequence[str],
+    answer: str | None,
+    reference: Sequence[str],
+    truth: Mapping[str, float],
+) -> Case:
     """A case whose passages are documents of their own."""
     texts = tuple(Passage(f"p{n}", f"d{n}", text) for n, text in enumerate(passages))
     length = len(answer) if answer is not None else sum(map(len, reference or passages))
     return Case(
-        source, Example(query_id, query, references=tuple(reference)),
-        Response(query_id, passages=texts, answer=answer), truth, length,
-    )     # fmt: skip
+        source,
+        Example(query_id, query, references=tuple(reference)),
+        Response(query_id, passages=texts, answer=answer),
+        truth,
+        length,
+    )
 
 
 def labelled_claims() -> Iterator[Case]:
@@ -131,9 +145,14 @@ def labelled_claims() -> Iterator[Case]:
     for n, row in enumerate(claims()):
         truth = float(row.supported)
         yield build_case(
-            row.source, f"c{n}", row.claim, row.passages, row.claim, (row.claim,),
+            row.source,
+            f"c{n}",
+            row.claim,
+            row.passages,
+            row.claim,
+            (row.claim,),
             {"faithfulness": truth, "context_recall": truth},
-        )     # fmt: skip
+        )
 
 
 def with_gold() -> Iterator[Case]:
@@ -211,14 +230,23 @@ def answered() -> Iterator[Case]:
             truth = float(row.right[system])
             graded = dict.fromkeys(("answer_recall", "answer_precision", "answer_correctness"), truth)
             yield build_case(
-                f"EVOUNA {system}", f"e{n}", row.query, (), row.answers[system], row.accepted,
+                f"EVOUNA {system}",
+                f"e{n}",
+                row.query,
+                (),
+                row.answers[system],
+                row.accepted,
                 {**graded, "answer_relevance": 1.0},
-            )     # fmt: skip
+            )
             yield build_case(
                 f"EVOUNA {system}", f"e{n}", row.query, (), other.answers[system], (), {"answer_relevance": 0.0}
             )
 
 
 CASES: tuple[Callable[[], Iterator[Case]], ...] = (
-    labelled_claims, with_gold, shipped, references_of_questions, answered,
-)     # fmt: skip
+    labelled_claims,
+    with_gold,
+    shipped,
+    references_of_questions,
+    answered,
+)

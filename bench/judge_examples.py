@@ -10,7 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "src/ragauge/systems/demo/corpus"
-PASSAGES, LENGTH = 5, 400     # passages an example, characters a passage
+PASSAGES, LENGTH = 5, 400  # passages an example, characters a passage
 
 
 def examples(n: int, seed: int = 20250301) -> Iterator[dict[str, Any]]:

@@ -17,22 +17,31 @@ from ragauge.stats.judge_scale import SourceScale
 from ragauge.stats.weighted import Interval
 from ragauge.text.table_rows import LAYOUTS, Layout
 
-FEWEST_SOURCES = 3    # a prediction for one more has k − 2 degrees of freedom
-FEWEST_OF_SOURCE = 20   # texts of a source in one layout
-UNKNOWN = "und"       # language of a text that nothing tells of
-FEWEST_OF_SCALE = 3   # texts of a label that are an end of a scale; its variance says how few they are
-SHARES = (0.25, 0.5, 0.75)    # of right texts in a mixture
-SAME = "EVOUNA "      # sources that are systems asked the same questions: pairs of them are real pairs
-FAMILIES = ("XQuAD", "TAT-QA", "shipped", "BEGIN", "Q2", "QAGS", "WikiTables")     # which several sources are of
+FEWEST_SOURCES = 3  # a prediction for one more has k − 2 degrees of freedom
+FEWEST_OF_SOURCE = 20  # texts of a source in one layout
+UNKNOWN = "und"  # language of a text that nothing tells of
+FEWEST_OF_SCALE = 3  # texts of a label that are an end of a scale; its variance says how few they are
+SHARES = (0.25, 0.5, 0.75)  # of right texts in a mixture
+SAME = "EVOUNA "  # sources that are systems asked the same questions: pairs of them are real pairs
+FAMILIES = ("XQuAD", "TAT-QA", "shipped", "BEGIN", "Q2", "QAGS", "WikiTables")  # which several sources are of
 # of which people said what is right; of all others it follows from what was put together
 LABELLED = (
-    "AttributedQA", "ExpertQA", "LFQA", "Stanford-GenSearch", "WiCE", "EVOUNA", "BEGIN", "Q2", "QAGS", "InfoTabS",
-)     # fmt: skip
-CONSTRUCTED = ("answer_relevance", "context_precision")     # metrics of which nobody said so anywhere
+    "AttributedQA",
+    "ExpertQA",
+    "LFQA",
+    "Stanford-GenSearch",
+    "WiCE",
+    "EVOUNA",
+    "BEGIN",
+    "Q2",
+    "QAGS",
+    "InfoTabS",
+)
+CONSTRUCTED = ("answer_relevance", "context_precision")  # metrics of which nobody said so anywhere
 KINDS = ("people", "gold", "replaced", "mixture")
 # SPREAD, LIKELY
 TRADE = ((0.05, 0.3), (0.07, 0.3), (0.08, 0.3), (0.1, 0.4), (0.1, 0.3), (0.1, 0.25), (0.12, 0.25), (0.12, 0.2))
-NAMED = 3             # sources that a row names
+NAMED = 3  # sources that a row names
 
 
 class End(NamedTuple):
@@ -90,8 +99,10 @@ def scales_of(every: Iterable[Item]) -> dict[str, list[Scale]]:
 
 def _scale(source: str, layout: Layout, texts: Sequence[Item]) -> Scale:
     truth, value = np.array([item.truth for item in texts]), np.array([item.value for item in texts])
-    right, wrong = ([End(*map(_rounded, end(value[truth == label])))] if (truth == label).sum() >= FEWEST_OF_SCALE
-                    else [None] for label in (1, 0))  # fmt: skip
+    right, wrong = (
+        [End(*map(_rounded, end(value[truth == label])))] if (truth == label).sum() >= FEWEST_OF_SCALE else [None]
+        for label in (1, 0)
+    )
     language = Counter(item.language for item in texts if item.language != UNKNOWN).most_common(1)[0][0]
     whole = End(*map(_rounded, end(value)))
     return Scale(source, layout, language, _rounded(float(truth.mean())), *whole, right[0], wrong[0])
@@ -107,11 +118,17 @@ def source_scales(scales: Sequence[Scale]) -> tuple[SourceScale, ...]:
     alike = Counter((scale.family, scale.layout, scale.language) for scale in known)
     return tuple(
         SourceScale(
-            scale.layout, scale.language, right.mean, wrong.mean, right.variance, wrong.variance,
+            scale.layout,
+            scale.language,
+            right.mean,
+            wrong.mean,
+            right.variance,
+            wrong.variance,
             _rounded(1 / alike[scale.family, scale.layout, scale.language]),
         )
-        for scale in known if (right := scale.right) is not None and (wrong := scale.wrong) is not None
-    )     # fmt: skip
+        for scale in known
+        if (right := scale.right) is not None and (wrong := scale.wrong) is not None
+    )
 
 
 class Tested(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any
 from peer_replies import reply
 from shared_prefix import SharedPrefix
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.loopback.server import FaultyServer, Request
 

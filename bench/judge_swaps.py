@@ -29,10 +29,14 @@ from ragauge.data.config.gate import Drop
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)
 METRIC, PARTS, LEVEL = "faithfulness", 8, 0.05 / (8 * 30)
 SWAP, DAYS, RATE, FROZEN, WAVERS, CAUGHT = 9, 21, 60, 50, 0.03, 0.5
-FLIPS = {     # share of the claims that it holds, and that it refuses, of which it says otherwise
-    "none": (0.0, 0.0), "lenient": (0.0, 0.6), "strict": (0.3, 0.0), "random": (0.2, 0.2), "another": (0.11, 0.6),
+FLIPS = {  # share of the claims that it holds, and that it refuses, of which it says otherwise
+    "none": (0.0, 0.0),
+    "lenient": (0.0, 0.6),
+    "strict": (0.3, 0.0),
+    "random": (0.2, 0.2),
+    "another": (0.11, 0.6),
     "failing": (0.0, 0.0),
-}  # fmt: skip
+}
 FAULTS = ("none", "generation", "retrieval")
 
 
@@ -94,16 +98,30 @@ class Month:
         draw = self._draw = Random(f"{self.seed}")
         frozen = self._frozen = [response(draw, "none") for _ in range(FROZEN)]
         assert len(frozen) == FROZEN
-        by = Watching(Watch(
-            place=1, metric=METRIC, share_above=None, lower=False, level=None, drop=Drop(0.05, True, "5%"),
-            baseline=timedelta(days=28), segments=(), decide="test", wait=timedelta(0),
-        ), PARTS, 0.05, 30, timedelta(days=1))  # fmt: skip
+        by = Watching(
+            Watch(
+                place=1,
+                metric=METRIC,
+                share_above=None,
+                lower=False,
+                level=None,
+                drop=Drop(0.05, True, "5%"),
+                baseline=timedelta(days=28),
+                segments=(),
+                decide="test",
+                wait=timedelta(0),
+            ),
+            PARTS,
+            0.05,
+            30,
+            timedelta(days=1),
+        )
         state, came = WatchState(), list[Arrival]()
         for day in range(DAYS):
             if self.seen is None and self._look(self.judge if day > SWAP else "none"):
                 self.seen = day - SWAP
             came += self._day(day, len(came))
-            if self.seen is not None and day < SWAP + self.seen + 2:     # nobody has said a word yet
+            if self.seen is not None and day < SWAP + self.seen + 2:  # nobody has said a word yet
                 continue
             after, raised = by.after(state, came)
             if raised and self.seen is None and day >= SWAP and self._look(self.judge):

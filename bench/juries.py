@@ -23,13 +23,15 @@ from ragauge.stats.dawid_skene import dawid_skene
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 VERDICTS, PREFERENCES = DATA / "llmbar" / "judge_verdicts", DATA / "ragchecker_meta" / "human_labeled_data.json"
-PUBLISHED = {     # accuracy and consistency in percent
-    "Natural__GPT-4_Vanilla": (95.5, 95.0), "Adversarial_GPTInst__GPT-4_Vanilla": (86.4, 94.6),
-    "Natural__ChatGPT_Vanilla": (81.5, 71.0), "Adversarial_GPTInst__ChatGPT_Vanilla": (26.6, 62.0),
-}     # fmt: skip
+PUBLISHED = {  # accuracy and consistency in percent
+    "Natural__GPT-4_Vanilla": (95.5, 95.0),
+    "Adversarial_GPTInst__GPT-4_Vanilla": (86.4, 94.6),
+    "Natural__ChatGPT_Vanilla": (81.5, 71.0),
+    "Adversarial_GPTInst__ChatGPT_Vanilla": (26.6, 62.0),
+}
 ALPHAS = {"correctness": 0.5865, "completeness": 0.6828, "overall": 0.6836}
 LABELS, DRAWS = 50, 400
-Votes = dict[int, bool | None]     # place of a voter -> whether it prefers the first answer
+Votes = dict[int, bool | None]  # place of a voter -> whether it prefers the first answer
 
 
 def recorded(name: str) -> list[tuple[str, str, str]]:
@@ -106,8 +108,10 @@ def main() -> None:
     print(f"Dawid and Skene, no labels: {by_estimate(votes, truth):.3f} (asked for .85 or more)")
     found = list(by_weights(votes, truth))
     spread = sorted(found)[len(found) // 20], sorted(found)[-len(found) // 20]
-    print(f"weights from {LABELS} labels, {DRAWS} draws, other pairs: {mean(found):.3f}, 90 % of draws in "
-          f"{spread[0]:.3f} to {spread[1]:.3f} (asked for .85 or more)")  # fmt: skip
+    print(
+        f"weights from {LABELS} labels, {DRAWS} draws, other pairs: {mean(found):.3f}, 90 % of draws in "
+        f"{spread[0]:.3f} to {spread[1]:.3f} (asked for .85 or more)"
+    )
     for label, wanted in ALPHAS.items():
         print(f"RAGChecker, {label}: ordinal alpha {annotators(label):.4f} (asked for {wanted})")
 

@@ -29,11 +29,11 @@ from ragauge.testsets.known_item import known_items
 from ragauge.text.sentences import split
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-SIZES = (24, 64, 128, 0)     # tokens of a chunk; 0 = whole
+SIZES = (24, 64, 128, 0)  # tokens of a chunk; 0 = whole
 DIMENSIONS = (256, 64, 24)
 SEEDS = range(7, 12)
 FUSED = 60
-DEPTH = 100     # pieces of a ranking that are fused
+DEPTH = 100  # pieces of a ranking that are fused
 Questions = list[tuple[str, str]]
 
 
@@ -126,8 +126,10 @@ def retrievers(texts: Mapping[str, str], asked: Questions) -> dict[str, np.ndarr
         found[f"bm25, {label}"] = reciprocal(by_terms, gold)
         vectors = embedder.embed([text for _, text in pieces])
         for dimensions in DIMENSIONS if size >= 0 else (256,):
-            a, b = ((one[:, :dimensions] / np.maximum(np.linalg.norm(one[:, :dimensions], axis=1, keepdims=True), 1e-9))
-                    for one in (queries, vectors))
+            a, b = (
+                (one[:, :dimensions] / np.maximum(np.linalg.norm(one[:, :dimensions], axis=1, keepdims=True), 1e-9))
+                for one in (queries, vectors)
+            )
             cosines = a @ b.T
             found[f"embeddings {dimensions}, {label}"] = reciprocal(ranked(cosines, owners, len(texts)), gold)
             if size >= 0 and dimensions == 256:
@@ -173,9 +175,12 @@ def main() -> None:
                     print(f"  {retriever:32} {values.mean():.3f} {by_terms[retriever].mean():.3f}")
             found.append(agreement(by_people, by_terms))
         alike, turned, _, lost = np.array(found).T
-        print(f"  of {found[0][2]} pairs told apart, over {len(found)} seeds: {alike.mean():.1%} ordered alike "
-              f"({alike.min():.1%} to {alike.max():.1%}), {turned.mean():.1%} reversed; MRR lost {lost.mean():.3f} "
-              f"({lost.min():.3f} to {lost.max():.3f})", flush=True)     # fmt: skip
+        print(
+            f"  of {found[0][2]} pairs told apart, over {len(found)} seeds: {alike.mean():.1%} ordered alike "
+            f"({alike.min():.1%} to {alike.max():.1%}), {turned.mean():.1%} reversed; MRR lost {lost.mean():.3f} "
+            f"({lost.min():.3f} to {lost.max():.3f})",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from bench.known_items import DATA, clapnq, xquad
 import ragauge as rg
 from ragauge.text.sentences import split
 
-HOLES = {     # read by hand among all that was offered when one passage had to hold the words, not one sentence
+HOLES = {  # read by hand among all that was offered when one passage had to hold the words, not one sentence
     "xquad": {(809, "p156"), (812, "p155"), (880, "p171")},
     "clapnq": {(21, "d27"), (50, "d202"), (96, "d280"), (190, "d355"), (204, "d50"), (283, "d95")},
 }
@@ -40,10 +40,15 @@ def of_xquad() -> tuple[dict[str, str], list[dict[str, Any]]]:
             (answer,) = asked["answers"]
             sentences = split(paragraph["context"])
             at = max(k for k, one in enumerate(sentences) if one.start <= answer["answer_start"])
-            rows.append({
-                "query": asked["question"], "reference_answer": answer["text"], "relevant": {f"p{n}": 1},
-                "said": sentences[at].text, "page": " ".join(one.text for one in sentences[max(0, at - 1) : at + 2]),
-            })     # fmt: skip
+            rows.append(
+                {
+                    "query": asked["question"],
+                    "reference_answer": answer["text"],
+                    "relevant": {f"p{n}": 1},
+                    "said": sentences[at].text,
+                    "page": " ".join(one.text for one in sentences[max(0, at - 1) : at + 2]),
+                }
+            )
     return texts, rows
 
 
@@ -55,10 +60,15 @@ def of_clapnq() -> tuple[dict[str, str], list[dict[str, Any]]]:
     for line in DATA.joinpath("clapnq", "clapnq_dev_answerable.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         text = row["passages"][0]["text"]
-        rows.append({
-            "query": row["input"], "reference_answer": row["output"][0]["answer"], "relevant": {ids[text]: 1},
-            "said": text, "page": text,
-        })     # fmt: skip
+        rows.append(
+            {
+                "query": row["input"],
+                "reference_answer": row["output"][0]["answer"],
+                "relevant": {ids[text]: 1},
+                "said": text,
+                "page": text,
+            }
+        )
     return texts, rows
 
 
@@ -76,8 +86,10 @@ def main() -> None:
         pages = dict(planted(texts, rows))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "set.jsonl")
-            named = [{"query_id": str(n)} | {key: row[key] for key in ("query", "reference_answer", "relevant")}
-                     for n, row in enumerate(rows)]     # fmt: skip
+            named = [
+                {"query_id": str(n)} | {key: row[key] for key in ("query", "reference_answer", "relevant")}
+                for n, row in enumerate(rows)
+            ]
             path.write_text("".join(json.dumps(row) + "\n" for row in named), encoding="utf-8")
             checked = rg.check_set(path, corpus=texts | pages).to_dict()
         offered = [(one["query_id"], text) for one in checked["label_holes"]["holes"] for text in one["passages"]]

@@ -14,9 +14,9 @@ from judge_data import DATA
 from ragauge.text.sentences import split
 
 LANGUAGES = ("en", "de", "es", "zh", "ru", "tr", "vi", "el", "ar", "hi", "th")
-SHOWN = 60     # paragraphs that are only measured on, the same in each language of XQuAD
+SHOWN = 60  # paragraphs that are only measured on, the same in each language of XQuAD
 SEED = 0
-SHORTEST = {"th": 60}     # characters: Thai marks no end of a sentence, so its pieces are joined
+SHORTEST = {"th": 60}  # characters: Thai marks no end of a sentence, so its pieces are joined
 Part = Literal["trained", "shown"]
 
 

@@ -21,16 +21,34 @@ from ragauge.judging.similarity import SCALES_FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 TREEBANKS = {
-    "ar": "Arabic-PUD", "de": "German-PUD", "el": "Greek-GUD", "en": "English-PUD", "es": "Spanish-PUD",
-    "fa": "Persian-Seraji", "fr": "French-PUD", "he": "Hebrew-IAHLTwiki", "hi": "Hindi-PUD", "it": "Italian-PUD",
-    "ja": "Japanese-GSD", "ko": "Korean-PUD", "nl": "Dutch-Alpino", "pl": "Polish-PUD", "pt": "Portuguese-PUD",
-    "ro": "Romanian-RRT", "ru": "Russian-PUD", "sv": "Swedish-PUD", "th": "Thai-PUD", "tr": "Turkish-PUD",
-    "uk": "Ukrainian-ParlaMint", "vi": "Vietnamese-VTB", "zh": "Chinese-PUD",
-}     # fmt: skip
-DRAWN = 600        # sentences of a language
-SHORTEST = 20      # characters of one
+    "ar": "Arabic-PUD",
+    "de": "German-PUD",
+    "el": "Greek-GUD",
+    "en": "English-PUD",
+    "es": "Spanish-PUD",
+    "fa": "Persian-Seraji",
+    "fr": "French-PUD",
+    "he": "Hebrew-IAHLTwiki",
+    "hi": "Hindi-PUD",
+    "it": "Italian-PUD",
+    "ja": "Japanese-GSD",
+    "ko": "Korean-PUD",
+    "nl": "Dutch-Alpino",
+    "pl": "Polish-PUD",
+    "pt": "Portuguese-PUD",
+    "ro": "Romanian-RRT",
+    "ru": "Russian-PUD",
+    "sv": "Swedish-PUD",
+    "th": "Thai-PUD",
+    "tr": "Turkish-PUD",
+    "uk": "Ukrainian-ParlaMint",
+    "vi": "Vietnamese-VTB",
+    "zh": "Chinese-PUD",
+}
+DRAWN = 600  # sentences of a language
+SHORTEST = 20  # characters of one
 SEED = 1
-APART = 0.1        # mean cosine of unrelated sentences up to which they need no other center than zero
+APART = 0.1  # mean cosine of unrelated sentences up to which they need no other center than zero
 SENTENCE = "# text = "
 TOLERANCE = 0.002
 
@@ -78,11 +96,13 @@ def main() -> None:
         return
     kept = json.loads(SCALES_FILE.read_text(encoding="utf-8"))
     wrong = [
-        language for language in {**kept, **scales}
-        if language not in kept or language not in scales
+        language
+        for language in {**kept, **scales}
+        if language not in kept
+        or language not in scales
         or not np.allclose(kept[language]["center"], scales[language]["center"], atol=TOLERANCE)
         or abs(kept[language]["spread"] - scales[language]["spread"]) > TOLERANCE
-    ]     # fmt: skip
+    ]
     if wrong:
         sys.exit(f"{SCALES_FILE.name} is not what the treebanks give; run it anew: {', '.join(sorted(wrong))}")
 

@@ -32,7 +32,7 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- languages, written by bench/languages.py: begin -->", "<!-- languages: end -->"
 METRICS = ("context_precision", "answer_relevance", "faithfulness")
-LEAST_AUROC, LEAST_GAP = 0.9, 0.3     # from which on a language counts as read
+LEAST_AUROC, LEAST_GAP = 0.9, 0.3  # from which on a language counts as read
 
 
 class Measured(NamedTuple):

@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.loopback.answers import answer
 
@@ -221,7 +221,7 @@ tests: file://turns.jsonl
 $ promptfoo eval
 """,
 }
-ADDED = ("azure", "ollama")     # counted are the lines that stand beside, or in place of, those for "polite"
+ADDED = ("azure", "ollama")  # counted are the lines that stand beside, or in place of, those for "polite"
 NOT_COUNTED = re.compile(r"\s*(import .*|from .* import .*|--- .*|[\])}]*)")
 
 
@@ -265,7 +265,7 @@ class Server(BaseHTTPRequestHandler):
     """Chat completions of OpenAI and Azure, responses of OpenAI, and Ollama's own chat; it agrees with everything."""
 
     asked: ClassVar[list[str]] = []
-    ours: ClassVar[bool] = False     # ragauge asks
+    ours: ClassVar[bool] = False  # ragauge asks
 
     def do_POST(self) -> None:
         """Answers in the form that was asked for."""
@@ -279,7 +279,7 @@ class Server(BaseHTTPRequestHandler):
             form = tool["parameters"]
         said = filled(form, form) if isinstance(form, Mapping) else OTHERWISE
         texts = [one["content"] for one in body.get("messages", ()) if isinstance(one["content"], str)]
-        if self.ours and isinstance(form, Mapping) and "claims" in json.dumps(form):     # with quotes and numbers
+        if self.ours and isinstance(form, Mapping) and "claims" in json.dumps(form):  # with quotes and numbers
             said = answer(texts[0], "\n\n".join(texts[1:]), form)
         if said is OTHERWISE and "verdict" in json.dumps(body):
             said = OTHERWISE | {"statements": [{"statement": "It is.", "reason": "It is.", "verdict": 1}]}
@@ -289,22 +289,47 @@ class Server(BaseHTTPRequestHandler):
             call = {"id": "c", "type": "function", "function": {"name": tool["name"], "arguments": text}}
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
         used = {"prompt_tokens": 900, "completion_tokens": 9, "total_tokens": 909}
-        reply = {"id": "r", "object": "chat.completion", "created": 0, "model": body.get("model", "m"),
-                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": used}     # fmt: skip
+        reply = {
+            "id": "r",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body.get("model", "m"),
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": used,
+        }
         if self.path.endswith("/api/chat"):
-            reply = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True,
-                     "prompt_eval_count": 900, "eval_count": 9}     # fmt: skip
+            reply = {
+                "model": "m",
+                "created_at": "2026-01-01T00:00:00Z",
+                "message": message,
+                "done": True,
+                "prompt_eval_count": 900,
+                "eval_count": 9,
+            }
         elif self.path.partition("?")[0].endswith("/responses"):
             parts = [{"type": "output_text", "text": text, "annotations": []}]
             if tools:
                 output = [{"type": "function_call", "call_id": "c", "name": tool["name"], "arguments": text}]
             else:
                 output = [{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": parts}]
-            reply = {"id": "r", "object": "response", "created_at": 0, "model": "m", "status": "completed",
-                     "output": output, "parallel_tool_calls": False, "tool_choice": "auto", "tools": [],
-                     "usage": {"input_tokens": 900, "output_tokens": 9, "total_tokens": 909,
-                               "input_tokens_details": {"cached_tokens": 0},
-                               "output_tokens_details": {"reasoning_tokens": 0}}}     # fmt: skip
+            reply = {
+                "id": "r",
+                "object": "response",
+                "created_at": 0,
+                "model": "m",
+                "status": "completed",
+                "output": output,
+                "parallel_tool_calls": False,
+                "tool_choice": "auto",
+                "tools": [],
+                "usage": {
+                    "input_tokens": 900,
+                    "output_tokens": 9,
+                    "total_tokens": 909,
+                    "input_tokens_details": {"cached_tokens": 0},
+                    "output_tokens_details": {"reasoning_tokens": 0},
+                },
+            }
         sent = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -317,15 +342,24 @@ class Server(BaseHTTPRequestHandler):
 
 
 # where a form is asked for in words only: promptfoo's rubrics, deepeval's steps and scores
-OTHERWISE = {"pass": True, "score": 10, "reason": "It is said so.", "steps": ["Read it."], "value": "yes",
-             "statements": ["It is."]}     # fmt: skip
+OTHERWISE = {
+    "pass": True,
+    "score": 10,
+    "reason": "It is said so.",
+    "steps": ["Read it."],
+    "value": "yes",
+    "statements": ["It is."],
+}
 ROWS = [
     {
-        "query_id": f"q{n}", "query": f"What is {n}?", "answer": f"It is {n}" + (", thank you." if n % 2 else "."),
-        "passages": [f"It is {n}."], "criteria": ["Names the number"],
+        "query_id": f"q{n}",
+        "query": f"What is {n}?",
+        "answer": f"It is {n}" + (", thank you." if n % 2 else "."),
+        "passages": [f"It is {n}."],
+        "criteria": ["Names the number"],
     }
     for n in range(4)
-]  # fmt: skip
+]
 CHAT = [
     {
         "messages": [
@@ -336,7 +370,7 @@ CHAT = [
         ]
     }
     for n in range(2)
-]  # fmt: skip
+]
 HEAD = """import json, os
 OLLAMA_URL, JUDGE = os.environ["OLLAMA_BASE_URL"].removesuffix("/v1"), "openai-chat:gpt-5-mini"
 rows = [json.loads(line) for line in open("answers.jsonl")]
@@ -400,14 +434,24 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
     os.environ |= {
-        "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "OLLAMA_BASE_URL": url, "OLLAMA_API_KEY": "none",
-        "AZURE_OPENAI_API_KEY": "none", "AZURE_API_KEY": "none", "AZURE_OPENAI_ENDPOINT": url,
+        "OPENAI_API_KEY": "none",
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OLLAMA_BASE_URL": url,
+        "OLLAMA_API_KEY": "none",
+        "AZURE_OPENAI_API_KEY": "none",
+        "AZURE_API_KEY": "none",
+        "AZURE_OPENAI_ENDPOINT": url,
         "OPENAI_API_VERSION": "2024-10-21",
-        "AZURE_API_BASE_URL": url, "AZURE_API_HOST": url, "RAGAS_DO_NOT_TRACK": "true",
+        "AZURE_API_BASE_URL": url,
+        "AZURE_API_HOST": url,
+        "RAGAS_DO_NOT_TRACK": "true",
         "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
-        "DEEPEVAL_FILE_SYSTEM": "READ_ONLY", "PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1",
-        "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0", "DEEPEVAL_NO_INSPECT_PROMPT": "1",
-    }  # fmt: skip
+        "DEEPEVAL_FILE_SYSTEM": "READ_ONLY",
+        "PROMPTFOO_DISABLE_TELEMETRY": "1",
+        "PROMPTFOO_DISABLE_UPDATE": "1",
+        "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
+        "DEEPEVAL_NO_INSPECT_PROMPT": "1",
+    }
     for task in TASKS:
         for tool in TOOLS:
             if given.only not in ("", task, tool):

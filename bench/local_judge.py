@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "src/ragauge/systems/demo/corpus"
-CEILING = 1.15     # of the tree's peak at 50,000 examples over that at 1,000
+CEILING = 1.15  # of the tree's peak at 50,000 examples over that at 1,000
 METRICS = "faithfulness,context_recall,context_precision,answer_correctness,recall@5,token_f1"
 
 
@@ -87,7 +87,7 @@ def memory(pid: int) -> tuple[Memory, Memory]:
             sizes = {words[0]: int(words[1]) / 1024 for words in lines}
             found[now] = sizes["Pss:"], sizes["Rss:"]
         except (OSError, KeyError, ValueError):
-            continue      # it has ended meanwhile
+            continue  # it has ended meanwhile
     pss, rss = ({one: sizes[at] for one, sizes in found.items()} for at in (0, 1))
     return _memory(pid, pss), _memory(pid, rss)
 
@@ -111,9 +111,18 @@ def run(n: int, folder: Path) -> Measured:
     path = folder / f"examples-{n}.jsonl"
     write_examples(path, n)
     command = [
-        sys.executable, "-m", "ragauge", "evaluate", str(path), "-m", METRICS, "--json", "--quiet",
-        "--store", f"sqlite:///{folder}/bench-{n}.db",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "ragauge",
+        "evaluate",
+        str(path),
+        "-m",
+        METRICS,
+        "--json",
+        "--quiet",
+        "--store",
+        f"sqlite:///{folder}/bench-{n}.db",
+    ]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder)
     peaks, ended = [Memory(), Memory()], threading.Event()

@@ -37,9 +37,13 @@ def fit(features: Array, labels: Array, weights: Array, penalty: float, bounds: 
         return value, table.T @ (weights * (sigmoid(z) - labels)) + penalty * slope
 
     found = minimize(
-        loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)],
+        loss,
+        np.zeros(table.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[*bounds, (None, None)],
         options={"maxiter": 2_000, "ftol": 1e-12, "gtol": 1e-9},
-    ).x  # fmt: skip
+    ).x
     coefficients = found[:-1] / spread
     return Fitted(coefficients, float(found[-1] - coefficients @ middle))
 

@@ -87,9 +87,12 @@ def ran(python: Path | str, script: str, *arguments: object, folder: Path, watch
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [str(python), str(HERE / script), *map(str, arguments)], stdout=subprocess.PIPE, stderr=errors, cwd=folder,
+            [str(python), str(HERE / script), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=folder,
             env=environment,
-        )  # fmt: skip
+        )
         peak, ended = [0.0], threading.Event()
 
         def look() -> None:
@@ -128,9 +131,18 @@ class Bench:
         """An evaluation of n examples by ragauge."""
         release, ready = more.pop("release", ""), ["ready"] if more.pop("ready", False) else []
         found = ran(
-            sys.executable, "run_ragauge.py", self.file(n, release), server.url, IN_FLIGHT,
-            f"sqlite:///{self.folder}/{store}.db", metrics, f"bench{release}", *ready, folder=self.folder, **more,
-        )  # fmt: skip
+            sys.executable,
+            "run_ragauge.py",
+            self.file(n, release),
+            server.url,
+            IN_FLIGHT,
+            f"sqlite:///{self.folder}/{store}.db",
+            metrics,
+            f"bench{release}",
+            *ready,
+            folder=self.folder,
+            **more,
+        )
         if metrics == METRICS:
             whole(found, n)
         return found
@@ -139,8 +151,11 @@ class Bench:
         """A figure beside what is asked, and their ratio."""
         good = found >= asked if least else found <= asked
         sign = "at least" if least else "at most"
-        print(f"  {'ok  ' if good else 'MISS'} {what}: {found:,.{digits}f}; asked {sign} {asked:,.{digits}f}"
-              f" (ratio {found / asked:.2f})", flush=True)  # fmt: skip
+        print(
+            f"  {'ok  ' if good else 'MISS'} {what}: {found:,.{digits}f}; asked {sign} {asked:,.{digits}f}"
+            f" (ratio {found / asked:.2f})",
+            flush=True,
+        )
         if not good:
             self.missed.append(what)
 
@@ -162,14 +177,17 @@ class Bench:
         print(f"calls: {n} examples, 100 ms, {IN_FLIGHT} in flight")
         for tool, one in took.items():
             told = counts[tool]
-            print(f"  {tool:<9} {told['calls'] / n:.2f} calls and {told['embeddings'] / n:.2f} embeddings an example, "
-                  f"{told['characters'] / n:,.0f} characters; {one.told['seconds']:.2f} s evaluating, "
-                  f"{one.seconds:.2f} s from start to end, {1_000 * one.cpu / told['calls']:.1f} ms CPU a call")
+            print(
+                f"  {tool:<9} {told['calls'] / n:.2f} calls and {told['embeddings'] / n:.2f} embeddings an example, "
+                f"{told['characters'] / n:,.0f} characters; {one.told['seconds']:.2f} s evaluating, "
+                f"{one.seconds:.2f} s from start to end, {1_000 * one.cpu / told['calls']:.1f} ms CPU a call"
+            )
         mine = took["ragauge"]
         self.tell("calls an example", counts["ragauge"]["calls"] / n, 3)
         self.tell("characters an example", counts["ragauge"]["characters"] / n, 10_000, digits=0)
-        self.tell("characters an example that no cache of prefixes can serve", counts["ragauge"]["fresh"] / n, 6_000,
-                  digits=0)  # fmt: skip
+        self.tell(
+            "characters an example that no cache of prefixes can serve", counts["ragauge"]["fresh"] / n, 6_000, digits=0
+        )
         self.tell("share of characters in a common prefix", counts["ragauge"]["shared"], 0.75, least=True)
         self.tell(f"further calls for {more.count(',') + 1} other metrics", further_calls, 0.5, digits=1)
         for peer in PEERS:
@@ -190,7 +208,7 @@ class Bench:
     def cpu(self) -> None:
         """CPU of the client's process: what one more call costs, and what is left without calls."""
         with served(0.05) as server:
-            self.ours(200, server, "cpu-first")     # writes bytecode
+            self.ours(200, server, "cpu-first")  # writes bytecode
             server.counts()
             small = self.ours(200, server, "cpu-200")
             few = server.counts()["calls"]
@@ -220,14 +238,15 @@ class Bench:
             server.counts()
             again = self.ours(n, server, "cached")
             known = self.ours(n, server, "cached", release="-again")
-            subprocess.run(
-                [sys.executable, "-c", FORGET, str(self.folder / "cached.db")], check=True, cwd=self.folder,
-            )  # fmt: skip
+            subprocess.run([sys.executable, "-c", FORGET, str(self.folder / "cached.db")], check=True, cwd=self.folder)
             replies = self.ours(n, server, "cached", release="-third")
             calls = server.counts()["calls"]
         print(f"cached: {n:,} examples, seconds from start to end (of these evaluating)")
-        for what, one in (("the same run", again), ("a new run, evidence stored", known),
-                          ("a new run, replies stored", replies)):  # fmt: skip
+        for what, one in (
+            ("the same run", again),
+            ("a new run, evidence stored", known),
+            ("a new run, replies stored", replies),
+        ):
             self.tell(f"seconds, {what} ({one.told['seconds']:.2f})", one.seconds, 2 * n / 1_000)
         self.tell("calls", calls, 0.5, digits=1)
 

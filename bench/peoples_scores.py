@@ -34,7 +34,7 @@ END = "<!-- people's scores: end -->"
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 METRIC = "answer_contains"
 LABELS, DRAWS = 150, 200
-HELD, WIDE = 0.93, 0.85     # share of intervals that hold the truth, at least; width over that of labels alone, at most
+HELD, WIDE = 0.93, 0.85  # share of intervals that hold the truth, at least; width over that of labels alone, at most
 HEADS = "system | answers | people | judge | holds people's mean | width | labels alone | ratio"
 
 
@@ -73,9 +73,12 @@ def answered(system: str) -> list[Answered]:
     """A system's answers to the questions that the authors of the set call proper."""
     rows = json.loads(DATA.read_text(encoding="utf-8"))
     return [
-        Answered(row["question"], tuple(row["golden_answer"].split("/")), row[f"answer_{system}"],
-                 row[f"judge_{system}"]) for row in rows if not row["improper"]
-    ]     # fmt: skip
+        Answered(
+            row["question"], tuple(row["golden_answer"].split("/")), row[f"answer_{system}"], row[f"judge_{system}"]
+        )
+        for row in rows
+        if not row["improper"]
+    ]
 
 
 def scored(rows: list[Answered]) -> Columns:
@@ -83,8 +86,20 @@ def scored(rows: list[Answered]) -> Columns:
     n, metric = len(rows), parse(METRIC)
     values = np.array([metric.value(row.answer, row.accepted) for row in rows])
     none, places = np.full(n, np.nan), np.arange(n)
-    return Columns(places, places, np.full(n, SCORED), values, none, none, values, values, np.zeros(n, dtype=int),
-                   None, None, ("",))     # fmt: skip
+    return Columns(
+        places,
+        places,
+        np.full(n, SCORED),
+        values,
+        none,
+        none,
+        values,
+        values,
+        np.zeros(n, dtype=int),
+        None,
+        None,
+        ("",),
+    )
 
 
 def summaries(rows: list[Answered], draws: int = DRAWS) -> list[Summary]:
@@ -94,8 +109,12 @@ def summaries(rows: list[Answered], draws: int = DRAWS) -> list[Summary]:
     found = []
     for turn in range(draws):
         drawn = draw({place: f"{turn} {row.query}" for place, row in enumerate(rows)}, LABELS).drawn
-        people = PeopleScores(f"score:{METRIC}", {METRIC: {place: float(rows[place].right) for place in drawn}},
-                              drawn=LABELS, labelled=frozenset(drawn))     # fmt: skip
+        people = PeopleScores(
+            f"score:{METRIC}",
+            {METRIC: {place: float(rows[place].right) for place in drawn}},
+            drawn=LABELS,
+            labelled=frozenset(drawn),
+        )
         found.append(summary(parse(METRIC), with_people(index, METRIC, columns, people)))
     return found
 
@@ -119,8 +138,10 @@ def measure(system: str) -> Row:
     found = summaries(rows)
     rectified = [one.rectified.interval for one in found if one.rectified is not None]
     held = [interval.low <= truth <= interval.high for interval in rectified]
-    width, own = (float(np.mean([one.high - one.low for one in several]))
-                  for several in (rectified, [alone(one) for one in found]))     # fmt: skip
+    width, own = (
+        float(np.mean([one.high - one.low for one in several]))
+        for several in (rectified, [alone(one) for one in found])
+    )
     return Row(system, len(rows), truth, found[0].mean or 0.0, float(np.mean(held)), width, own)
 
 

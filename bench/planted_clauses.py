@@ -37,7 +37,7 @@ from ragauge.text.tokens import ENGLISH, words
 SETS = ("XQuAD", "CLAPNQ", "PubMedQA")
 FLOOR, CEILING, FEWEST = 0.8, 0.02, 20
 SEED = 20240602
-LIMITS = (0.9, 0.7, 0.5)     # the figure that is asked for, where "likely supported" begins, the label
+LIMITS = (0.9, 0.7, 0.5)  # the figure that is asked for, where "likely supported" begins, the label
 COLUMNS = [f"{what}below {limit}" for what in ("", "whole ") for limit in LIMITS]
 
 VERB_PHRASES = """
@@ -88,10 +88,20 @@ def listed(phrases: str) -> list[str]:
     return [entry.strip() for entry in phrases.replace("\n", "|").split("|") if entry.strip()]
 
 
-OWN = {"relative": listed(VERB_PHRASES), "coordinated": listed(VERB_PHRASES), "participial": listed(PARTICIPLES),
-       "apposition": listed(NOUN_PHRASES), "adverbial": listed(STATEMENTS)}  # fmt: skip
-OTHERS = {"relative": OTHER_PHRASE, "coordinated": OTHER_PHRASE, "participial": OTHER_GERUND, "apposition": OTHER_NOUN,
-          "adverbial": OTHER_STATEMENT}  # fmt: skip
+OWN = {
+    "relative": listed(VERB_PHRASES),
+    "coordinated": listed(VERB_PHRASES),
+    "participial": listed(PARTICIPLES),
+    "apposition": listed(NOUN_PHRASES),
+    "adverbial": listed(STATEMENTS),
+}
+OTHERS = {
+    "relative": OTHER_PHRASE,
+    "coordinated": OTHER_PHRASE,
+    "participial": OTHER_GERUND,
+    "apposition": OTHER_NOUN,
+    "adverbial": OTHER_STATEMENT,
+}
 
 
 def content_of(kind: str, other: str, draw: Random, *, plausible: bool) -> str | None:
@@ -119,9 +129,10 @@ def plant(kind: str, sentence: str, said: str, draw: Random) -> Planted | None:
     if not sentence[:end][-1:].isalnum():
         return None
     if kind in ("coordinated", "adverbial"):
-        word = draw.choice(("and", ", and", "but") if kind == "coordinated" else (
-            "because", "after", "while", ", although", "early"))  # fmt: skip
-        if word == "early":     # before the sentence
+        word = draw.choice(
+            ("and", ", and", "but") if kind == "coordinated" else ("because", "after", "while", ", although", "early")
+        )
+        if word == "early":  # before the sentence
             opening = draw.choice(("Although", "After", "While", "Because"))
             rest = sentence[0].lower() + sentence[1:] if re.match(r"(?:The|A|An|It|This|In) ", sentence) else sentence
             return Planted(f"{opening} {said}, {rest}", said)

@@ -47,9 +47,9 @@ EDITS = FLOORED | OTHERS
 CLEAN = "clean copy"
 SUPPORTED = ("supported", "attributable", "written from the passage", "written by the authors")
 FLOOR, CEILING, FEWEST = 0.90, 0.02, 20
-PLAIN = re.compile(r"[A-Z\"“'‘(][^?]{25,300}[.\"”)]", re.DOTALL)     # a statement, no heading and no question
+PLAIN = re.compile(r"[A-Z\"“'‘(][^?]{25,300}[.\"”)]", re.DOTALL)  # a statement, no heading and no question
 WORDS = range(6, 46)
-TRIED = 40     # sentences of a context that a kind of edit is tried on
+TRIED = 40  # sentences of a context that a kind of edit is tried on
 SEED = 20240601
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN = "<!-- planted edits, written by bench/planted_edits.py: begin -->\n"
@@ -191,10 +191,16 @@ def failures(tally: Tally, human: Tally) -> list[str]:
         for (kind, group), n in tally.items.items()
         if kind in FLOORED and n >= FEWEST and tally.rate(kind, group) < FLOOR
     ]
-    out += [f"{group}: {tally.rate(kind, group):.1%} of clean copies contradicted"
-            for kind, group in tally.items if kind == CLEAN and tally.rate(kind, group) > CEILING]  # fmt: skip
-    out += [f"{group}: {human.rate(label, group):.1%} of supported claims contradicted"
-            for label, group in human.items if label in SUPPORTED and human.rate(label, group) > CEILING]  # fmt: skip
+    out += [
+        f"{group}: {tally.rate(kind, group):.1%} of clean copies contradicted"
+        for kind, group in tally.items
+        if kind == CLEAN and tally.rate(kind, group) > CEILING
+    ]
+    out += [
+        f"{group}: {human.rate(label, group):.1%} of supported claims contradicted"
+        for label, group in human.items
+        if label in SUPPORTED and human.rate(label, group) > CEILING
+    ]
     return out
 
 

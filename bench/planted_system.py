@@ -53,7 +53,7 @@ from ragauge.systems.reference.faults import (
 )
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
 from tests.faults.retrieval import ShuffleRanking
@@ -67,7 +67,7 @@ LEAST, MOST_BLAME = 0.90, 0.05
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
 NONE, UNNAMED = "no failure", "no cause"
 SEEDS = 4
-MOVED = 0.03      # how far a share of the local judge may move before the page is stale
+MOVED = 0.03  # how far a share of the local judge may move before the page is stale
 Judging = Callable[[Example, Response, Response], Mapping[str, Evidence]]
 
 
@@ -132,9 +132,19 @@ class Clean:
 def faults() -> tuple[Fault, ...]:
     """Every fault, on every question that it can strike."""
     return (
-        DropGold(), PushGoldLow(), ShuffleRanking(), FindNothing(), CutEvidence(), ServeSuperseded(pages=documents()),
-        IgnoreFirst(), IgnorePassages(donors=DONORS), InventNumber(), ChangeNumber(), RefuseAnyway(), AnswerAnyway(),
-    )     # fmt: skip
+        DropGold(),
+        PushGoldLow(),
+        ShuffleRanking(),
+        FindNothing(),
+        CutEvidence(),
+        ServeSuperseded(pages=documents()),
+        IgnoreFirst(),
+        IgnorePassages(donors=DONORS),
+        InventNumber(),
+        ChangeNumber(),
+        RefuseAnyway(),
+        AnswerAnyway(),
+    )
 
 
 class Bench:
@@ -229,9 +239,7 @@ def reservations(bench: Bench) -> str:
     )
 
 
-def _named(
-    example: Example, response: Response, evidence: Mapping[str, Evidence], causes: Sequence[str]
-) -> Named:     # fmt: skip
+def _named(example: Example, response: Response, evidence: Mapping[str, Evidence], causes: Sequence[str]) -> Named:
     cause = attribute(Facts(example, response, evidence))
     if cause is None:
         return Named(example.query_id, NONE, "", False, False)

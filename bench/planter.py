@@ -74,9 +74,23 @@ AUXILIARY = re.compile(rf"{_BEFORE}(is|are|was|were|can|could|will|would|should|
 _PARTICIPLE = r"[a-z]{2,}ed|been|become|made|had|won|taken|given|seen|shown|found|written|held"
 PERFECT = re.compile(rf"{_BEFORE}(has|have|had)(?= (?:{_PARTICIPLE}) )")
 NO_PLACE = re.compile(r" (?:also|only|just|simply|merely|be\b|it\b|he\b|she\b|they\b|you\b|we\b|the\b)")
-SHORT = {"is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", "could": "couldn't", "would": "wouldn't",
-         "should": "shouldn't", "does": "doesn't", "did": "didn't", "has": "hasn't", "have": "haven't", "had": "hadn't",
-         "can": "can't", "will": "won't", "must": "mustn't"}  # fmt: skip
+SHORT = {
+    "is": "isn't",
+    "are": "aren't",
+    "was": "wasn't",
+    "were": "weren't",
+    "could": "couldn't",
+    "would": "wouldn't",
+    "should": "shouldn't",
+    "does": "doesn't",
+    "did": "didn't",
+    "has": "hasn't",
+    "have": "haven't",
+    "had": "hadn't",
+    "can": "can't",
+    "will": "won't",
+    "must": "mustn't",
+}
 _PAST = """
 went go made make took take won win became become began begin wrote write gave give came come had have held hold led
 lead left leave lost lose met meet said say saw see sold sell told tell grew grow kept keep built build brought bring

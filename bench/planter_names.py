@@ -27,7 +27,7 @@ ORGANISED = re.compile(
 )
 PEOPLES = re.compile(r"^[A-Z][a-z]+(?:ian|ean|can|ish|ese|nch|man|tch|iss|aeli|aqi|ani)s?$")
 TITLED = r"(?:Mr|Mrs|Ms|Dr|Sir|President|actor|actress|singer|author|coach)\.?"
-RARE = 3     # contexts with the word in small letters, from which on it is no name
+RARE = 3  # contexts with the word in small letters, from which on it is no name
 _TRANSITIVE = """
 acquired bought sold defeated beat founded criticized criticised praised replaced succeeded hired sued attacked
 invaded conquered killed taught influenced inspired supported told asked invited directed produced wrote published
@@ -51,7 +51,7 @@ def names(text: str, context: Context) -> list[re.Match[str]]:
         opens = match.start() == 0 or OPENS.search(text[: match.start()][-3:]) is not None
         if first in NO_NAME or (opens and " " not in match[0]) or len(match[0]) < 3:
             continue
-        if text[match.end() : match.end() + 2].strip()[:1].isdigit():     # a label such as Hub 3
+        if text[match.end() : match.end() + 2].strip()[:1].isdigit():  # a label such as Hub 3
             continue
         if any(context.small[word.lower()] < RARE for word in match[0].split() if word[0].isupper()):
             found.append(match)

@@ -59,7 +59,7 @@ def optunas(x: Scores, pruner: Any, *, means: bool) -> tuple[set[int], int]:
     """Trials that a pruner of Optuna leaves, and questions asked."""
     import optuna
 
-    x = np.rint(5 * x)     # whole numbers, so that equal differences tie; neither pruner minds the scale
+    x = np.rint(5 * x)  # whole numbers, so that equal differences tie; neither pruner minds the scale
     study = optuna.create_study(direction="maximize", pruner=pruner)
     left, asked = set(), 0
     for n in range(x.shape[1]):
@@ -97,7 +97,7 @@ def hasten_tests() -> None:
         if d.size > 13 or (np.unique(size).size == d.size and size.all()):
             return original(d, alternative="less", zero_method="zsplit")
         ranks, there = stats.rankdata(size), size > 0
-        seen, every = ranks[d > 0].sum(), signs(int(there.sum())) @ ranks[there]     # half the ranks of zeros on each
+        seen, every = ranks[d > 0].sum(), signs(int(there.sum())) @ ranks[there]  # half the ranks of zeros on each
         return SimpleNamespace(pvalue=float((every <= seen + 1e-9).mean()))
 
     def hastened(differences: Scores, **given: Any) -> Any:
@@ -145,7 +145,7 @@ def main() -> None:
                 if monotonic() > end:
                     break
                 draw = np.random.default_rng(seed)
-                x, turn = scores(draw, means, kind), draw.permutation(TRIALS)     # luck depends on who comes first
+                x, turn = scores(draw, means, kind), draw.permutation(TRIALS)  # luck depends on who comes first
                 best = set(np.flatnonzero(means[turn] == means.max()).tolist())
                 for method in methods:
                     left, asked = study(method, x[:, turn], seed)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ragauge.judging.local.statements import statements
 
-SHOWN = 300     # characters of a text that was judged wrongly
+SHOWN = 300  # characters of a text that was judged wrongly
 
 
 @dataclass(frozen=True, slots=True)

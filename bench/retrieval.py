@@ -33,10 +33,10 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-PEERS = ("pytrec-eval-terrier", "ir-measures", "ranx", "polars", "pandas<3", "pyarrow")     # ranx: no pandas 3 text
+PEERS = ("pytrec-eval-terrier", "ir-measures", "ranx", "polars", "pandas<3", "pyarrow")  # ranx: no pandas 3 text
 COLD = "ranx, first run"
-FLOORS = {"pytrec_eval": 5.0, "ir_measures": 10.0, "ranx": 30.0, COLD: 30.0}        # times our time
-MOST_READING = 2.0                                                     # our time in times of `reading`
+FLOORS = {"pytrec_eval": 5.0, "ir_measures": 10.0, "ranx": 30.0, COLD: 30.0}  # times our time
+MOST_READING = 2.0  # our time in times of `reading`
 METRICS = ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "recall@100")
 
 OURS = f"""
@@ -72,7 +72,8 @@ found = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
 order = ["recall_5", "P_5", "recip_rank", "map", "ndcg_cut_10", "recall_100"]
 print(json.dumps([sum(one[name] for one in found.values()) / len(found) for name in order]))
 """
-PYTREC_EVAL = """
+PYTREC_EVAL = (
+    """
 import json, sys
 import pandas as pd, pytrec_eval
 def nested(path, value):
@@ -81,8 +82,11 @@ def nested(path, value):
         found.setdefault(query, {})[doc] = number
     return found
 qrels, run = nested(sys.argv[1], "grade"), nested(sys.argv[2], "score")
-""" + EVALUATE
-TUNED = """
+"""
+    + EVALUATE
+)
+TUNED = (
+    """
 import json, sys
 import polars as pl, pytrec_eval
 def nested(path, value):
@@ -96,7 +100,9 @@ def nested(path, value):
         start += length
     return found
 qrels, run = nested(sys.argv[1], "grade"), nested(sys.argv[2], "score")
-""" + EVALUATE
+"""
+    + EVALUATE
+)
 IR_MEASURES = """
 import json, sys
 import ir_measures, pandas as pd
@@ -138,13 +144,13 @@ def make_data(folder: Path, queries: int, depth: int, seed: int) -> None:
     n = queries * depth
     names = np.sort(rng.choice(1_200_000, queries, replace=False))
     scores = np.sort(rng.gamma(9.0, 1.6, (queries, depth)), axis=1)[:, ::-1].round(4).ravel()
-    step = rng.integers(1, 8_000, (queries, depth)).cumsum(axis=1)        # ascending, so no document comes twice
+    step = rng.integers(1, 8_000, (queries, depth)).cumsum(axis=1)  # ascending, so no document comes twice
     documents = rng.permuted(step % 8_841_823, axis=1).ravel()
     run = pl.DataFrame({"query_id": np.repeat(names, depth), "doc_id": documents, "score": scores})
     run = run.cast({"query_id": pl.String, "doc_id": pl.String})
     run.write_parquet(folder / "run.parquet")
     run.sample(fraction=1.0, shuffle=True, seed=seed).write_parquet(folder / "shuffled.parquet")
-    relevant = 1 + (rng.random(queries) < 0.06)                           # 1.06 a query
+    relevant = 1 + (rng.random(queries) < 0.06)  # 1.06 a query
     query = np.repeat(np.arange(queries), relevant)
     place = np.minimum(rng.exponential(60.0, len(query)).astype(int), depth - 1)
     found = run["doc_id"].gather(query * depth + place)

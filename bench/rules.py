@@ -48,7 +48,7 @@ from ragauge.text.sentences import split
 SEED = 3
 MIN_AUROC, MIN_RECALL = 0.005, 0.02
 LANGUAGES = ("de", "es", "el", "ru", "tr", "ar", "hi", "th", "vi", "zh")
-Item = tuple[Callable[[], float], int]      # scores an item; its label
+Item = tuple[Callable[[], float], int]  # scores an item; its label
 patched = patch.object
 
 
@@ -83,11 +83,14 @@ def read_sets() -> Iterator[tuple[str, list[Item]]]:
     for row in claims():
         by_source.setdefault(row.source, []).append((partial(score_answer, "", row.passages, row.claim), row.supported))
     yield from by_source.items()
-    yield "EVOUNA", [
-        (partial(score_agreement, row.query, row.accepted, row.answers[system]), int(row.right[system]))
-        for row in accepted_answers()
-        for system in row.answers
-    ]
+    yield (
+        "EVOUNA",
+        [
+            (partial(score_agreement, row.query, row.accepted, row.answers[system]), int(row.right[system]))
+            for row in accepted_answers()
+            for system in row.answers
+        ],
+    )
     pairs = json.loads((DATA / "ragchecker_meta/human_labeled_data.json").read_text(encoding="utf-8"))[::2]
     pairs = [pair for pair in pairs if pair["correctness_label"]]
     yield "RAGChecker pairs", [(partial(_difference, pair), int(pair["correctness_label"] > 0)) for pair in pairs]
@@ -213,7 +216,7 @@ def main() -> None:
         size = options.sample // (3 if name.startswith(("XQuAD", "RAGChecker")) else 1)
         sets[name] = Random(SEED).sample(rows, min(len(rows), size))
     edits = read_edits(options.sample // 3)
-    measure({"TAT-QA": sets["TAT-QA"]}, edits)     # so that what is read once is read
+    measure({"TAT-QA": sets["TAT-QA"]}, edits)  # so that what is read once is read
     whole = measure(sets, edits)
     print("whole: " + ", ".join(f"{name} {value:.3f}" for name, value in whole.items()), flush=True)
     print("without | most AUROC lost | most recall lost | ms saved | | lost (+) or gained (-) where it moves")

@@ -14,9 +14,12 @@ import warnings
 from pathlib import Path
 
 os.environ |= {
-    "DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "OPENAI_API_KEY": "none", "DEEPEVAL_NO_INSPECT_PROMPT": "1",
-    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0", "DEEPEVAL_FILE_SYSTEM": "READ_ONLY",
-}  # fmt: skip
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
+    "OPENAI_API_KEY": "none",
+    "DEEPEVAL_NO_INSPECT_PROMPT": "1",
+    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
+    "DEEPEVAL_FILE_SYSTEM": "READ_ONLY",
+}
 warnings.simplefilter("ignore")
 
 from deepeval import evaluate  # noqa: E402 - its settings are read at import
@@ -40,19 +43,23 @@ def main() -> None:
         rows = [json.loads(line) for line in lines]
     cases = [
         LLMTestCase(
-            input=row["query"], actual_output=row["answer"], expected_output=row["references"][0],
+            input=row["query"],
+            actual_output=row["answer"],
+            expected_output=row["references"][0],
             retrieval_context=[passage["text"] for passage in row["passages"]],
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     model = GPTModel(model="gpt-4o-mini", base_url=url)
     metrics = [kind(model=model, include_reason=False) for kind in KINDS]
     began = time.perf_counter()
     found = evaluate(
-        cases, metrics, async_config=AsyncConfig(max_concurrent=int(concurrency)),
+        cases,
+        metrics,
+        async_config=AsyncConfig(max_concurrent=int(concurrency)),
         display_config=DisplayConfig(show_indicator=False, print_results=False, inspect_after_run=False),
         cache_config=CacheConfig(write_cache=False),
-    )  # fmt: skip
+    )
     took = time.perf_counter() - began
     scored: dict[str, int] = {}
     for result in found.test_results:

@@ -28,19 +28,24 @@ def main() -> None:
         rows = [json.loads(line) for line in lines]
     samples = [
         {
-            "user_input": row["query"], "response": row["answer"], "reference": row["references"][0],
+            "user_input": row["query"],
+            "response": row["answer"],
+            "reference": row["references"][0],
             "retrieved_contexts": [passage["text"] for passage in row["passages"]],
         }
         for row in rows
-    ]  # fmt: skip
+    ]
     llm = LangchainLLMWrapper(ChatOpenAI(model="gpt-4o-mini", base_url=url, max_retries=0))
     vectors = LangchainEmbeddingsWrapper(OpenAIEmbeddings(base_url=url, check_embedding_ctx_length=False))
     began = time.perf_counter()
     found = evaluate(
         EvaluationDataset.from_list(samples),
         metrics=[Faithfulness(), ResponseRelevancy(), LLMContextPrecisionWithReference(), LLMContextRecall()],
-        llm=llm, embeddings=vectors, run_config=RunConfig(max_workers=int(concurrency)), show_progress=False,
-    )  # fmt: skip
+        llm=llm,
+        embeddings=vectors,
+        run_config=RunConfig(max_workers=int(concurrency)),
+        show_progress=False,
+    )
     took = time.perf_counter() - began
     frame = found.to_pandas()
     scored = {name: int(frame[name].notna().sum()) for name in frame.columns if frame[name].dtype.kind == "f"}

@@ -46,9 +46,13 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN = "<!-- second planter, written by bench/second_planted.py: begin -->\n"
 END = "<!-- second planter: end -->"
 TITLES = {
-    "clapnq": "CLAPNQ", "wice": "WiCE", "attributionbench": "AttributionBench", "xquad": "XQuAD",
-    "pubmedqa": "PubMedQA", "tatqa": "TAT-QA paragraphs",
-}  # fmt: skip
+    "clapnq": "CLAPNQ",
+    "wice": "WiCE",
+    "attributionbench": "AttributionBench",
+    "xquad": "XQuAD",
+    "pubmedqa": "PubMedQA",
+    "tatqa": "TAT-QA paragraphs",
+}
 
 Cell = tuple[str, str]  # kind, source
 

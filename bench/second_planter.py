@@ -46,9 +46,13 @@ class Planted(NamedTuple):
 def passages(source: str) -> list[str]:
     """The passages of a set, each once."""
     found = {
-        "clapnq": _clapnq, "xquad": _xquad, "pubmedqa": _pubmedqa, "wice": _wice,
-        "attributionbench": _attributionbench, "tatqa": _tatqa,
-    }[source]()  # fmt: skip
+        "clapnq": _clapnq,
+        "xquad": _xquad,
+        "pubmedqa": _pubmedqa,
+        "wice": _wice,
+        "attributionbench": _attributionbench,
+        "tatqa": _tatqa,
+    }[source]()
     return list(dict.fromkeys(text.strip() for text in found if 60 < len(text) <= MOST_PASSAGE))
 
 

@@ -9,9 +9,19 @@ from random import Random
 from second_planter_types import Change, Copied, cased_like
 
 MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December",
-)  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SMALL = """
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
@@ -248,13 +258,15 @@ def _share(words: str) -> str:
 def respelled(text: str, random: Random) -> str:
     """The same sentence with its numbers and denials written another way: as true as before."""
     ways: list[tuple[str, str]] = [
-        (r"(?<=\d) ?%", " percent"), (r"(?<=\d) percent\b", "%"),
-         (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
-        (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"), (r"\bcannot\b", "can't"),
-         (r"\bSeptember\b", "Sept."),
+        (r"(?<=\d) ?%", " percent"),
+        (r"(?<=\d) percent\b", "%"),
+        (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
+        (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"),
+        (r"\bcannot\b", "can't"),
+        (r"\bSeptember\b", "Sept."),
         (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"),
-         (r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
-    ]  # fmt: skip
+        (r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
+    ]
     ways += [(rf"(?<![\w-]){word}(?![\w-])", str(n)) for n, word in enumerate(SMALL, 2)]
     ways += [(rf"(?<![\w.,:/$£€(–-]){n}(?= [a-z]{{4,}})", word) for n, word in enumerate(SMALL[:11], 2)]
     random.shuffle(ways)

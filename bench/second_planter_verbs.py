@@ -9,20 +9,60 @@ from random import Random
 from second_planter_types import Change, Copied, Token, cased_like, tokens
 
 AUXILIARIES = {
-    "is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", "had": "hadn't", "has": "hasn't",
-    "have": "haven't", "will": "won't", "would": "wouldn't", "can": "cannot", "could": "couldn't",
-    "should": "shouldn't", "must": "must not", "does": "doesn't", "did": "didn't", "do": "don't",
-}  # fmt: skip
+    "is": "isn't",
+    "are": "aren't",
+    "was": "wasn't",
+    "were": "weren't",
+    "had": "hadn't",
+    "has": "hasn't",
+    "have": "haven't",
+    "will": "won't",
+    "would": "wouldn't",
+    "can": "cannot",
+    "could": "couldn't",
+    "should": "shouldn't",
+    "must": "must not",
+    "does": "doesn't",
+    "did": "didn't",
+    "do": "don't",
+}
 IRREGULAR = {
-    "became": "become", "began": "begin", "wrote": "write", "gave": "give", "took": "take", "went": "go",
+    "became": "become",
+    "began": "begin",
+    "wrote": "write",
+    "gave": "give",
+    "took": "take",
+    "went": "go",
     "came": "come",
-    "rose": "rise", "grew": "grow", "knew": "know", "saw": "see", "chose": "choose", "fell": "fall", "won": "win",
-    "lost": "lose", "met": "meet", "made": "make", "led": "lead", "held": "hold", "kept": "keep", "left": "leave",
-    "said": "say", "sold": "sell", "spent": "spend", "told": "tell", "thought": "think", "brought": "bring",
+    "rose": "rise",
+    "grew": "grow",
+    "knew": "know",
+    "saw": "see",
+    "chose": "choose",
+    "fell": "fall",
+    "won": "win",
+    "lost": "lose",
+    "met": "meet",
+    "made": "make",
+    "led": "lead",
+    "held": "hold",
+    "kept": "keep",
+    "left": "leave",
+    "said": "say",
+    "sold": "sell",
+    "spent": "spend",
+    "told": "tell",
+    "thought": "think",
+    "brought": "bring",
     "found": "find",
-    "built": "build", "felt": "feel", "fought": "fight", "ran": "run", "drew": "draw", "spoke": "speak",
+    "built": "build",
+    "felt": "feel",
+    "fought": "fight",
+    "ran": "run",
+    "drew": "draw",
+    "spoke": "speak",
     "sang": "sing",
-}  # fmt: skip
+}
 _REGULAR = """
 show include provide require allow contain remain consist produce receive create develop increase decrease use
 play move start follow believe happen appear continue serve die open close offer return support report improve
@@ -31,14 +71,21 @@ invent discover introduce adopt replace live visit demonstrate reveal identify e
 """
 REGULAR = _REGULAR.split()
 PAST = IRREGULAR | {
-    (base + "d" if base.endswith("e") else base[:-1] + "ied" if base.endswith("y") and base[-2] not in "aeo" else
-     "occurred" if base == "occur" else base + "ed"): base
+    (
+        base + "d"
+        if base.endswith("e")
+        else base[:-1] + "ied"
+        if base.endswith("y") and base[-2] not in "aeo"
+        else "occurred"
+        if base == "occur"
+        else base + "ed"
+    ): base
     for base in REGULAR
-}  # fmt: skip
+}
 _MORE = "make take give become hold know mean belong depend need want refer lie"
 _AS_NOUNS = """
 support report offer play change start visit design cause release study use return increase decrease
-"""     # whose form with s is a plural as often
+"""  # whose form with s is a plural as often
 
 
 def _present(base: str) -> str:
@@ -50,32 +97,132 @@ def _present(base: str) -> str:
 
 PRESENT = {_present(base): base for base in [*REGULAR, *_MORE.split()] if base not in _AS_NOUNS.split()}
 FINITE = {  # past forms that are no participles
-    "became", "began", "wrote", "gave", "took", "went", "came", "rose", "grew", "knew", "saw", "chose", "fell",
+    "became",
+    "began",
+    "wrote",
+    "gave",
+    "took",
+    "went",
+    "came",
+    "rose",
+    "grew",
+    "knew",
+    "saw",
+    "chose",
+    "fell",
     "ran",
-    "drew", "spoke", "sang",
-}  # fmt: skip
+    "drew",
+    "spoke",
+    "sang",
+}
 SUBJECTS = {"he", "she", "it", "they", "we", "who", "which", "i"}
 SOME = {  # "some are" and "some are not" are both true
-    "some", "many", "several", "certain", "few", "often", "sometimes", "occasionally", "may", "might", "any",
+    "some",
+    "many",
+    "several",
+    "certain",
+    "few",
+    "often",
+    "sometimes",
+    "occasionally",
+    "may",
+    "might",
+    "any",
     "either",
-    "partly", "if", "whether", "unless", "usually", "generally", "typically", "mainly", "or", "much", "other",
-    "others", "but",
-    "?", "(", "“", '"',
-}  # fmt: skip
-DENIED = {
-    "not", "never", "no", "none", "nobody", "nothing", "neither", "nor", "without", "hardly", "cannot",
-    "little", "few",
-    "fail", "failed", "fails", "lack", "lacks", "lacked", "barely", "rarely", "nowhere", "longer",
-}  # fmt: skip
-SOFT = {  # what no clean denial can stand before
-    "also", "still", "even", "only", "just", "not", "never", "mainly", "largely", "often", "to", "sometimes",
+    "partly",
+    "if",
+    "whether",
+    "unless",
     "usually",
-    "generally", "primarily", "mostly", "then", "now", "a", "one", "some", "partly", "more", "less", "almost",
+    "generally",
+    "typically",
+    "mainly",
+    "or",
+    "much",
+    "other",
+    "others",
+    "but",
+    "?",
+    "(",
+    "“",
+    '"',
+}
+DENIED = {
+    "not",
+    "never",
+    "no",
+    "none",
+    "nobody",
+    "nothing",
+    "neither",
+    "nor",
+    "without",
+    "hardly",
+    "cannot",
+    "little",
+    "few",
+    "fail",
+    "failed",
+    "fails",
+    "lack",
+    "lacks",
+    "lacked",
+    "barely",
+    "rarely",
+    "nowhere",
+    "longer",
+}
+SOFT = {  # what no clean denial can stand before
+    "also",
+    "still",
+    "even",
+    "only",
+    "just",
+    "not",
+    "never",
+    "mainly",
+    "largely",
+    "often",
+    "to",
+    "sometimes",
+    "usually",
+    "generally",
+    "primarily",
+    "mostly",
+    "then",
+    "now",
+    "a",
+    "one",
+    "some",
+    "partly",
+    "more",
+    "less",
+    "almost",
     "about",
-    "likely", "later", "subsequently", "several", "many", "probably", "because", "since", "either", "both",
-    "all", ",",
-    "and", "or", "(", ".", ";", "too", "there", "approximately", "widely", "commonly", "sufficient",
-}  # fmt: skip
+    "likely",
+    "later",
+    "subsequently",
+    "several",
+    "many",
+    "probably",
+    "because",
+    "since",
+    "either",
+    "both",
+    "all",
+    ",",
+    "and",
+    "or",
+    "(",
+    ".",
+    ";",
+    "too",
+    "there",
+    "approximately",
+    "widely",
+    "commonly",
+    "sufficient",
+}
 PLURAL = {"we", "they", "these", "those", "i", "you"}
 
 
@@ -151,17 +298,22 @@ HELP = "is|are|was|were|has|had|have|could|would|should"
 GONE = (
     (rf"\b({HELP}|will|must) not(?! (?:only|just|necessarily|until|yet|always|all|every))\b", r"\1"),
     (rf"\b({HELP})n['’]t(?! (?:only|just|necessarily|until|yet|always))\b", r"\1"),
-    (r"\bcannot\b", "can"), (r"\bcan['’]t\b", "can"), (r"\bwon['’]t\b", "will"),
+    (r"\bcannot\b", "can"),
+    (r"\bcan['’]t\b", "can"),
+    (r"\bwon['’]t\b", "will"),
     (r"\b(?:do|does|did) not (?=[a-z]{3,})(?!(?:only|just|necessarily|always|even|yet)\b)", ""),
     (r"\bdid(?: not|n['’]t) (?!(?:only|just|necessarily|always|even|yet|do)\b)", "did "),
     (r"\bnever (?=[a-z]{3,}(?:ed|en)\b)", ""),
     (r"\bno (?=significant|statistically|difference|relationship|correlation)", "a "),
-    (r"\bno (?=effect|association|impact|increase|improvement|indication)", "an "), (r"\bno (?=evidence)", ""),
+    (r"\bno (?=effect|association|impact|increase|improvement|indication)", "an "),
+    (r"\bno (?=evidence)", ""),
     (r"\bwithout (?=(?:a|an|the|any)\b)", "with "),
-    (r"\bfailed to (?=[a-z])", "managed to "), (r"\bfails to (?=[a-z])", "manages to "),
-    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"), (r"\bno longer\b", "still"),
-     (r"\bthere (is|was) no (?=[bcdfghj-np-tv-z])", r"there \1 a "),
-)  # fmt: skip
+    (r"\bfailed to (?=[a-z])", "managed to "),
+    (r"\bfails to (?=[a-z])", "manages to "),
+    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"),
+    (r"\bno longer\b", "still"),
+    (r"\bthere (is|was) no (?=[bcdfghj-np-tv-z])", r"there \1 a "),
+)
 
 
 def _taken_out(text: str) -> Iterator[Change]:
@@ -205,6 +357,5 @@ def _particles(text: str, words: list[Token], random: Random) -> Iterator[Change
             text[found.end() :],
         ):
             yield Change(
-                *found.span(1), random.choice(("no", "not " + found[1])) if found[0][:2] in ("wa", "we",
-                "is") else "no"
+                *found.span(1), random.choice(("no", "not " + found[1])) if found[0][:2] in ("wa", "we", "is") else "no"
             )

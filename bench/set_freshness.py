@@ -37,8 +37,8 @@ from ragauge.text.sentences import split
 
 Texts = dict[str, str]
 Edit = Callable[[Texts, Span, random.Random], tuple[Texts, Span | None]]
-MIN_CHARS = 12     # of a stretch that is drawn
-OTHERS = 3     # documents beside the one that a stretch is drawn from
+MIN_CHARS = 12  # of a stretch that is drawn
+OTHERS = 3  # documents beside the one that a stretch is drawn from
 
 
 def draw_spans(texts: Texts, n: int, rng: random.Random) -> list[Span]:
@@ -154,8 +154,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--show", type=int, default=0)
     wanted = parser.parse_args()
-    texts = {str(path.relative_to(wanted.corpus)): path.read_text(encoding="utf-8")
-             for path in sorted(wanted.corpus.rglob("*.md"))}     # fmt: skip
+    texts = {
+        str(path.relative_to(wanted.corpus)): path.read_text(encoding="utf-8")
+        for path in sorted(wanted.corpus.rglob("*.md"))
+    }
     rights: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for edit, how, span, right, came in measure(texts, wanted.spans, wanted.seed):
         rights[edit, how].append(right)

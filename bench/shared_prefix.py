@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from os.path import commonprefix
 from typing import NamedTuple
 
-HEAD = re.compile(r"<<<passages [0-9a-f]{8}\n")     # the mark is that of these passages and their question
+HEAD = re.compile(r"<<<passages [0-9a-f]{8}\n")  # the mark is that of these passages and their question
 
 
 class Group(NamedTuple):
@@ -23,7 +23,7 @@ class SharedPrefix:
 
     def __init__(self) -> None:
         self._groups: dict[str, Group] = {}
-        self._alone = 0     # characters of prompts without passages
+        self._alone = 0  # characters of prompts without passages
 
     def add(self, prompt: str) -> None:
         """Takes in a prompt: the system's text and the user's in a row."""

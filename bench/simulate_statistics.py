@@ -33,7 +33,7 @@ from ragauge.stats.paired import paired_interval
 from ragauge.stats.resampling import resample_means
 from ragauge.stats.weighted import Interval
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.stats.students import clustered_t, student_t
 
@@ -45,14 +45,22 @@ SEED = 20_251_122
 SIZES = (20, 50, 200, 2_000)
 DRAWS, CHUNK = 20_000, 1_000
 RESAMPLES = 1_999
-SLOW_DRAWS = 2_000     # for scipy's bootstrap and statsmodels' regression
+SLOW_DRAWS = 2_000  # for scipy's bootstrap and statsmodels' regression
 CHECKED = (
-    "normal differences", "long-tailed amounts, twice", "skewed, bounded", "one of twenty a hundred times as wide",
-)     # fmt: skip
-INTERVALS_CHECKED = (     # of the others each takes minutes
-    "skewed", "binary", "zero-inflated", "clustered rate",
-    "shares, 2 of 3 alike", "rates, 14 % change", "clustered differences",
-)     # fmt: skip
+    "normal differences",
+    "long-tailed amounts, twice",
+    "skewed, bounded",
+    "one of twenty a hundred times as wide",
+)
+INTERVALS_CHECKED = (  # of the others each takes minutes
+    "skewed",
+    "binary",
+    "zero-inflated",
+    "clustered rate",
+    "shares, 2 of 3 alike",
+    "rates, 14 % change",
+    "clustered differences",
+)
 PAGE = Path(__file__).parents[1] / "docs" / "statistics-tables.md"
 MARKS = "<!-- {}, written by bench/simulate_statistics.py: {} -->"
 
@@ -66,7 +74,7 @@ class Data:
     draw: Callable[[np.random.Generator, int, int], Array]
     kind: Any = "mean"
     bounds: tuple[float, float] = (0.0, 1.0)
-    cluster: int = 1     # values that share a cluster
+    cluster: int = 1  # values that share a cluster
 
     def clusters(self, n: int) -> npt.NDArray[np.intp] | None:
         """Labels of n values; None = all independent."""
@@ -130,9 +138,7 @@ def held(found: Any, truth: float) -> Hits:
 def chosen(x: Array, data: Data) -> Hits:
     """The interval that the library chooses."""
     groups = data.clusters(x.shape[1])
-    return held(
-        (mean_interval(row, kind=data.kind, bounds=data.bounds, clusters=groups) for row in x), data.truth
-    )
+    return held((mean_interval(row, kind=data.kind, bounds=data.bounds, clusters=groups) for row in x), data.truth)
 
 
 def students(x: Array, data: Data) -> Hits:
@@ -161,7 +167,7 @@ def resampled(x: Array, data: Data, methods: tuple[Any, ...] = ("percentile", "b
 
 def scipy_t(x: Array, data: Data) -> Hits:
     """SciPy's t interval."""
-    with np.errstate(all="ignore"):     # a constant sample has a scale of 0, and no interval
+    with np.errstate(all="ignore"):  # a constant sample has a scale of 0, and no interval
         low, high = scipy.stats.t.interval(0.95, x.shape[1] - 1, loc=x.mean(axis=1), scale=scipy.stats.sem(x, axis=1))
     return np.asarray((low <= data.truth) & (data.truth <= high))
 
@@ -177,7 +183,7 @@ def scipy_wilson(x: Array, data: Data) -> Hits:
 def scipy_bootstrap(x: Array, data: Data, method: Any) -> Hits:
     """SciPy's bootstrap, vectorised over the draws."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)     # all values alike: no BCa interval
+        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)  # all values alike: no BCa interval
         found = scipy.stats.bootstrap(
             (x,), np.mean, axis=1, method=method, n_resamples=RESAMPLES, batch=100, rng=np.random.default_rng(1)
         ).confidence_interval
@@ -298,8 +304,12 @@ def check() -> int:
         now, then = f"{100 * hits.mean():.1f}", page.get(key, ["missing"] * 4)[1]
         wrong += now != then
         print(f"{data.name}, n=50, {method_name(data)}: {now}, page {then}{'' if now == then else '  DIFFERS'}")
-    rows = [("pairs", row) for place, data in enumerate(PAIRED) if data.name in INTERVALS_CHECKED
-            for row in pairs(place, (20,))]
+    rows = [
+        ("pairs", row)
+        for place, data in enumerate(PAIRED)
+        if data.name in INTERVALS_CHECKED
+        for row in pairs(place, (20,))
+    ]
     for place, (data, *_) in enumerate(CASES):
         for test in ("McNemar, mid-p", *(["**chosen**"] if data in CHECKED else [])):
             named = "equal means" if data in SHIFTED else "false alarms"
@@ -335,11 +345,15 @@ def main() -> None:
         raise SystemExit(1 if check() else 0)
     sizes = [f"n = {n:,}" for n in SIZES]
     start = time.perf_counter()
-    with ProcessPoolExecutor() as pool:     # a core each: all cells have generators of their own
-        asked = [[pool.submit(coverage, place) for place in range(len(SINGLE))],
-                 [pool.submit(false_alarms, place, SIZES) for place in range(len(CASES))],
-                 [pool.submit(pairs, place) for place in range(len(PAIRED))],
-                 [pool.submit(powers)], [pool.submit(powers_by_shape)], [pool.submit(families)]]     # fmt: skip
+    with ProcessPoolExecutor() as pool:  # a core each: all cells have generators of their own
+        asked = [
+            [pool.submit(coverage, place) for place in range(len(SINGLE))],
+            [pool.submit(false_alarms, place, SIZES) for place in range(len(CASES))],
+            [pool.submit(pairs, place) for place in range(len(PAIRED))],
+            [pool.submit(powers)],
+            [pool.submit(powers_by_shape)],
+            [pool.submit(families)],
+        ]
         done = ([row for one in rows for row in one.result()] for rows in asked)
         covered, alarms, of_pairs, power, by_shape, many = done
     written("coverage", table(["scores", "method", *sizes, "peer", "most from peer"], covered))

@@ -19,27 +19,46 @@ from ragauge.stats.power import detectable_mean, pairs_for_rate, power_of_mean, 
 from ragauge.stats.sign_flips import sign_flip
 from ragauge.stats.textbook_tests import mcnemar
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.stats.students import paired_t
 
 Array = npt.NDArray[np.float64]
 Test = Callable[[Array], Tested | None]
 
-ANOTHER_QUESTION = ("Wilcoxon, of the middle", "t, clusters ignored")     # shown as a warning, not held to the level
-SHIFTED = (     # something changed, but the mean did not: beyond what "nothing changed" says, and not for every test
-    "skewed differences", "skewed, bounded", "long tail", "skewed, seven of ten are 0",
-    "rare gains, four of five are 0", "skewed clusters of five", "skewed shares, a third changes",
+ANOTHER_QUESTION = ("Wilcoxon, of the middle", "t, clusters ignored")  # shown as a warning, not held to the level
+SHIFTED = (  # something changed, but the mean did not: beyond what "nothing changed" says, and not for every test
+    "skewed differences",
+    "skewed, bounded",
+    "long tail",
+    "skewed, seven of ten are 0",
+    "rare gains, four of five are 0",
+    "skewed clusters of five",
+    "skewed shares, a third changes",
     "two sizes: four lose, one gains",
-)     # fmt: skip
+)
 CONTINUOUS = (
-    "normal differences", "clusters of five", "two samples, normal", "heavy tails", "skewed scores, twice",
-    "long-tailed amounts, twice", "light tails", "skewed differences", "skewed, bounded", "long tail",
-    "skewed clusters of five", "one of twenty eight times as wide", "one of twenty a hundred times as wide", "Cauchy",
-    "two humps", "scores near 0 or 1, twice", "half of them thirty times as wide",
-)     # fmt: skip
-FALLS_SHORT = {     # (data, test) -> the n where it misses its target; each is said so on the page
-    ("skewed, bounded", "**chosen**"): (20,), ("long tail", "chosen, for a fall"): (20, 50, 200),
+    "normal differences",
+    "clusters of five",
+    "two samples, normal",
+    "heavy tails",
+    "skewed scores, twice",
+    "long-tailed amounts, twice",
+    "light tails",
+    "skewed differences",
+    "skewed, bounded",
+    "long tail",
+    "skewed clusters of five",
+    "one of twenty eight times as wide",
+    "one of twenty a hundred times as wide",
+    "Cauchy",
+    "two humps",
+    "scores near 0 or 1, twice",
+    "half of them thirty times as wide",
+)
+FALLS_SHORT = {  # (data, test) -> the n where it misses its target; each is said so on the page
+    ("skewed, bounded", "**chosen**"): (20,),
+    ("long tail", "chosen, for a fall"): (20, 50, 200),
     ("skewed, seven of ten are 0", "chosen, for a fall"): (20, 50),
     ("rare gains, four of five are 0", "**chosen**"): (50,),
     ("rare gains, four of five are 0", "chosen, for a fall"): (20, 50, 200),
@@ -47,7 +66,7 @@ FALLS_SHORT = {     # (data, test) -> the n where it misses its target; each is 
     ("skewed clusters of five", "chosen, for a fall"): (20, 50),
     ("skewed shares, a third changes", "**chosen**"): (20,),
     ("skewed shares, a third changes", "chosen, for a fall"): (20,),
-}     # fmt: skip
+}
 
 SEED = 20_251_123
 DRAWS, ALPHA = 20_000, 0.05
@@ -60,6 +79,7 @@ def flips(d: Array, **options: Any) -> Tested | None:
 
 def chosen(alternative: Any = "two-sided", cluster: int = 1) -> Test:
     """The test that the library chooses for amounts with these differences."""
+
     def test(d: Array) -> Tested | None:
         groups = None if cluster == 1 else np.arange(d.size) // cluster
         return paired_test(d, np.zeros(d.size), kind="amount", clusters=groups, alternative=alternative)
@@ -69,7 +89,7 @@ def chosen(alternative: Any = "two-sided", cluster: int = 1) -> Test:
 
 def both_sides(cluster: int = 1) -> tuple[tuple[str, Test], ...]:
     """The chosen test two-sided, and the two one-sided ones that gates take."""
-    last: list[tuple[Array, Tested | None]] = []     # the row asked before, and what was found
+    last: list[tuple[Array, Tested | None]] = []  # the row asked before, and what was found
 
     def two_sided(d: Array) -> Tested | None:
         if not last or last[0][0] is not d:
@@ -79,7 +99,7 @@ def both_sides(cluster: int = 1) -> tuple[tuple[str, Test], ...]:
     def one_sided(side: Any) -> Test:
         def test(d: Array) -> Tested | None:
             found = two_sided(d)
-            if found is None or found.method.endswith("and sign flips"):     # the larger p of two, asked anew
+            if found is None or found.method.endswith("and sign flips"):  # the larger p of two, asked anew
                 return chosen(side, cluster)(d)
             half = found.p_value / 2
             return replace(found, p_value=half if (found.estimate > 0) == (side == "greater") else 1 - half)
@@ -252,20 +272,28 @@ def zero_one(g: np.random.Generator, draws: int, n: int) -> Array:
 
 # a case's place is part of its seed: new ones come last
 CASES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], tuple[tuple[str, Any], ...]], ...] = (
-    ("normal differences", normal, (
-        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon),
-    )),
-    ("skewed differences", skewed, (
-        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon, of the middle", wilcoxon),
-    )),
-    ("one pair in ten differs", few_differ, (
-        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon),
-    )),
+    ("normal differences", normal, (*both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon))),
+    (
+        "skewed differences",
+        skewed,
+        (*both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon, of the middle", wilcoxon)),
+    ),
+    (
+        "one pair in ten differs",
+        few_differ,
+        (*both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon)),
+    ),
     ("rates, 20 % change", rates, (("McNemar, mid-p", of_signs), ("t", paired_t))),
-    ("clusters of five", clustered, (
-        *both_sides(5), ("sign flips of clusters", in_fives(flips)), ("clustered t", in_fives(paired_t)),
-        ("t, clusters ignored", paired_t),
-    )),
+    (
+        "clusters of five",
+        clustered,
+        (
+            *both_sides(5),
+            ("sign flips of clusters", in_fives(flips)),
+            ("clustered t", in_fives(paired_t)),
+            ("t, clusters ignored", paired_t),
+        ),
+    ),
     ("two samples, normal", normal, (("Welch", halves("amount")),)),
     ("two samples, rates of 0.8", zero_one, (("Fisher, mid-p", halves("rate")),)),
     ("skewed, bounded", bounded, (*both_sides(), ("t", paired_t))),
@@ -288,7 +316,7 @@ CASES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], tuple[
     ("two humps", two_humps, (*both_sides(), ("t", paired_t))),
     ("scores near 0 or 1, twice", extremes_twice, (*both_sides(), ("t", paired_t))),
     ("half of them thirty times as wide", half_wide, (*both_sides(), ("t", paired_t))),
-)     # fmt: skip
+)
 
 
 def false_alarms(place: int, sizes: tuple[int, ...], only: str | None = None) -> list[list[str]]:
@@ -341,7 +369,7 @@ def powers() -> list[list[str]]:
         d = g.normal(effect, 1, (DRAWS, n))
         formula = 100 * power_of_mean(effect, 1.0, n)
         for name, run in (("**chosen**", chosen()), ("t", paired_t), ("sign flips", flips)):
-            share = 100 * sum(alarm(run(row)) for row in d) / DRAWS     # type: ignore[operator]
+            share = 100 * sum(alarm(run(row)) for row in d) / DRAWS  # type: ignore[operator]
             rows.append([f"{effect:g} deviations", name, f"{n}", f"{formula:.1f}", f"{share:.1f}"])
     for up, down in ((0.16, 0.06), (0.05, 0.10), (0.01, 0.03)):
         n = pairs_for_rate(up, down)
@@ -383,7 +411,7 @@ def powers_by_shape(sizes: tuple[int, ...] = (20, 50, 200), only: str | None = N
         for n in sizes:
             d = draw(np.random.default_rng([SEED, 52, place, n]), DRAWS, n) + 2.6 * deviation / n**0.5
             for test, run in (("**chosen**", chosen()), ("t", paired_t)):
-                found[test].append(f"{100 * sum(alarm(run(row)) for row in d) / DRAWS:.1f}")     # type: ignore[operator]
+                found[test].append(f"{100 * sum(alarm(run(row)) for row in d) / DRAWS:.1f}")  # type: ignore[operator]
         rows += [[name, test, *shares] for test, shares in found.items()]
     return rows
 
@@ -394,9 +422,9 @@ def families() -> list[list[str]]:
     raw = wrong = discoveries = strict = 0.0
     for _ in range(0, DRAWS, 500):
         shared = g.normal(0, 1, (500, 2, n, 1))
-        d = (shared + g.normal(0, 1, (500, 2, n, m))) / 2**0.5     # correlation 0.5 between metrics
+        d = (shared + g.normal(0, 1, (500, 2, n, m))) / 2**0.5  # correlation 0.5 between metrics
         none = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue.reshape(500, 2 * m)
-        d[:, :, :, : m // 2] += 0.5                                # half of the metrics did move
+        d[:, :, :, : m // 2] += 0.5  # half of the metrics did move
         some = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue
         still = np.tile(np.arange(m) >= m // 2, 2)
         for p, mixed in zip(none, some.reshape(500, 2 * m), strict=True):

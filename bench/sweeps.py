@@ -17,15 +17,15 @@ from typing import Any
 import ragauge as rg
 
 PARAMETERS: dict[str, list[Any]] = {"model": ["a", "b", "c"], "size": [1, 2, 3, 4], "k": [1, 2]}
-METRICS = ("token_f1", "answer_contains", "answer_tokens")     # beside exact_match, context_tokens and latency
+METRICS = ("token_f1", "answer_contains", "answer_tokens")  # beside exact_match, context_tokens and latency
 QUESTIONS = 200
 
 
 def questions() -> rg.EvalSet:
     """Questions whose answers stand in them."""
-    return rg.EvalSet("instant", tuple(
-        rg.Example(f"q{n}", f"question {n}", references=(f"answer {n}",)) for n in range(QUESTIONS)
-    ))  # fmt: skip
+    return rg.EvalSet(
+        "instant", tuple(rg.Example(f"q{n}", f"question {n}", references=(f"answer {n}",)) for n in range(QUESTIONS))
+    )
 
 
 def index(size: int) -> int:
@@ -47,9 +47,16 @@ def build(held: int, model: str, k: int) -> Any:
 def sweep(folder: str, *, race: bool) -> Any:
     """The whole sweep."""
     return rg.sweep(
-        {"index": index, "build": build}, questions(), parameters=PARAMETERS, index=["size"], objective="exact_match",
-        metrics=METRICS, race=race, name="bench", store=f"sqlite:///{Path(folder) / 's.db'}",
-    )     # fmt: skip
+        {"index": index, "build": build},
+        questions(),
+        parameters=PARAMETERS,
+        index=["size"],
+        objective="exact_match",
+        metrics=METRICS,
+        race=race,
+        name="bench",
+        store=f"sqlite:///{Path(folder) / 's.db'}",
+    )
 
 
 def one_by_one(folder: str) -> None:
@@ -66,7 +73,7 @@ def one_by_one(folder: str) -> None:
 def main() -> None:
     """Prints four figures."""
     with tempfile.TemporaryDirectory() as folder:
-        one_by_one(folder)     # warms up
+        one_by_one(folder)  # warms up
     with tempfile.TemporaryDirectory() as folder:
         begun, cpu = perf_counter(), process_time()
         one_by_one(folder)

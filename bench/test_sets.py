@@ -63,12 +63,17 @@ def example(texts: dict[str, str], k: int) -> dict[str, Any]:
     end = texts[doc_id].index(". ", start) + 1
     quote = texts[doc_id][start:end]
     return {
-        "query_id": f"q{k}", "query": f"Which {quote.split()[2]} has {quote.split()[5]} of {k}?",
-        "reference_answer": quote, "relevant": {doc_id: 1},
+        "query_id": f"q{k}",
+        "query": f"Which {quote.split()[2]} has {quote.split()[5]} of {k}?",
+        "reference_answer": quote,
+        "relevant": {doc_id: 1},
         "gold_spans": [{"doc_id": doc_id, "start": start, "end": end}],
-        "meta": {"state": "draft", "origin": {"method": "model", "type": "single"},
-                 "anchors": [{"doc_id": doc_id, "start": start, "end": end, "quote": quote}]},
-    }     # fmt: skip
+        "meta": {
+            "state": "draft",
+            "origin": {"method": "model", "type": "single"},
+            "anchors": [{"doc_id": doc_id, "start": start, "end": end, "quote": quote}],
+        },
+    }
 
 
 def written(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
@@ -107,6 +112,7 @@ def linking() -> None:
 
 def calls(folder: Path) -> None:
     """Calls before the first question is written, and for each that is kept."""
+
     def copied(item: dict[str, Any], passages: Sequence[str]) -> dict[str, Any]:
         return item | {"question": passages[0].partition(". ")[0] + "?"}
 
@@ -115,9 +121,13 @@ def calls(folder: Path) -> None:
         with FaultyServer(reply=script) as server:
             store = f"sqlite:///{folder}/{name.replace(' ', '')}.db"
             found = rg.generate_set(
-                texts, output=folder / "made.jsonl", n=60, types="single=1", store=store,
+                texts,
+                output=folder / "made.jsonl",
+                n=60,
+                types="single=1",
+                store=store,
                 model=f"openai-chat:any@{server.url}",
-            )     # fmt: skip
+            )
             kept, made = found.to_dict()["examples"], len(server.requests)
             first = next(n for n, one in enumerate(server.requests) if "write questions that people" in str(one.body))
         told = f"calls a single-passage question kept, {name}"

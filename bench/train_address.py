@@ -43,9 +43,9 @@ ABOUT, ANSWERS = 0.9, 0.935
 TOLERANCE = 0.01
 MODES: tuple[Mode, ...] = ("words", "grams")
 LEVELS: tuple[Level, ...] = ("own", "topic", "near", "far")
-ON_TOPIC: tuple[Level, ...] = ("own", "topic", "near")      # told apart by the first regression
-APART: tuple[Level, ...] = ("own", "far")                   # and by the second
-Calibration = tuple[float, float]     # slope and shift of log odds
+ON_TOPIC: tuple[Level, ...] = ("own", "topic", "near")  # told apart by the first regression
+APART: tuple[Level, ...] = ("own", "far")  # and by the second
+Calibration = tuple[float, float]  # slope and shift of log odds
 
 # what counts against an answer, and what may count either way; all else counts for it
 AGAINST = frozenset({"lacks_exact", "lacks_name", "lacks_manner", "lacks_choice"})
@@ -134,8 +134,7 @@ def model(found: Table) -> Fitted:
     own, weights = found.own(), evened(found.sources)
     weights = np.where(own == 1, weights / weights[own == 1].sum(), weights / weights[own == 0].sum()) * len(own) / 2
     bounds = [
-        (None, None) if name in EITHER_WAY else (None, 0.0) if name in AGAINST else (0.0, None)
-        for name in found.names
+        (None, None) if name in EITHER_WAY else (None, 0.0) if name in AGAINST else (0.0, None) for name in found.names
     ]
     return fit(found.rows, own, weights, PENALTY, bounds)
 

@@ -32,13 +32,13 @@ ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "src/ragauge/judging/local/evidence_weights.json"
 PAGE = ROOT / "docs/local-judge.md"
 MARKS = "<!-- evidence, written by bench/train_evidence.py: begin -->", "<!-- evidence: end -->"
-MOST = 250          # questions of each set
-BESIDE = 2          # other passages beside the gold ones
-PRESENT = 0.7       # share of questions whose evidence is there: between a weak retriever and a strong one
-JOINED = 0.2         # share of questions of which only a part may have its evidence
+MOST = 250  # questions of each set
+BESIDE = 2  # other passages beside the gold ones
+PRESENT = 0.7  # share of questions whose evidence is there: between a weak retriever and a strong one
+JOINED = 0.2  # share of questions of which only a part may have its evidence
 PENALTY = 1.0
 EVEN = 0.5
-FEWEST = 20         # claims of a kind in a set that a rate is given for
+FEWEST = 20  # claims of a kind in a set that a rate is given for
 
 
 class Row(NamedTuple):
@@ -127,10 +127,14 @@ def left_out(found: Sequence[Row]) -> dict[str, dict[str, float]]:
         p, labels = _p(scorer, mine), np.array([float(row.held) for row in mine])
         words = np.array([row.stated for row in mine])
         report[source] = {
-            "n": len(mine), "auroc": auroc(labels, p), "auroc_words": auroc(labels, words),
-            "brier": brier(labels, p), "brier_words": brier(labels, words),
-            "there_missed": float((p[labels == 1] < 0.5).mean()), "gone_seen": float((p[labels == 0] < 0.5).mean()),
-        }  # fmt: skip
+            "n": len(mine),
+            "auroc": auroc(labels, p),
+            "auroc_words": auroc(labels, words),
+            "brier": brier(labels, p),
+            "brier_words": brier(labels, words),
+            "there_missed": float((p[labels == 1] < 0.5).mean()),
+            "gone_seen": float((p[labels == 0] < 0.5).mean()),
+        }
     return {source: {name: round(value, 4) for name, value in row.items()} for source, row in report.items()}
 
 

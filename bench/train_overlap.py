@@ -43,11 +43,11 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN = "<!-- held-out figures, written by bench/train_overlap.py: begin -->\n"
 END = "<!-- held-out figures: end -->"
 PENALTY = 10.0
-TURNS = 3          # of choosing the best row of an item and fitting again
+TURNS = 3  # of choosing the best row of an item and fitting again
 BANDS = (0.3, 0.7)
 EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-MARGIN = 0.01      # by which the overlap scorer has to beat plain token coverage, mean AUROC
-TOLERANCE = 0.01   # between the committed figures and those of this run; a better sentence splitter moves them a little
+MARGIN = 0.01  # by which the overlap scorer has to beat plain token coverage, mean AUROC
+TOLERANCE = 0.01  # between the committed figures and those of this run; a better sentence splitter moves them a little
 
 # more of these can only speak against, more of all others but the lengths only for
 AGAINST = frozenset({"numbers_missing", "names_missing"})
@@ -64,8 +64,8 @@ class Table:
         self.labels = np.asarray(labels, dtype=np.float64)
         self.sources: Sources = np.asarray(sources)
         self.owner = np.arange(len(self.labels)) if owner is None else np.asarray(owner)
-        self.least = np.zeros(len(self.rows))   # per row, the least that p is
-        self.most = np.ones(len(self.rows))     # and the most that it may be
+        self.least = np.zeros(len(self.rows))  # per row, the least that p is
+        self.most = np.ones(len(self.rows))  # and the most that it may be
 
     def bounds(self) -> Bounds:
         """Signs that the coefficients may have."""
@@ -201,13 +201,17 @@ def band_rates(table: Table, p: Array, edges: Sequence[float]) -> list[dict[str,
             for s in np.unique(table.sources)
             if (inside & (table.sources == s)).sum() >= 10
         ]
-        out.append({
-            "low": low, "high": high, "n": int(inside.sum()),
-            "share": round(float(inside.mean()), 4),
-            "supported": round(float(table.labels[inside].mean()), 4) if inside.any() else None,
-            "least": round(min(rates), 4) if rates else None,
-            "greatest": round(max(rates), 4) if rates else None,
-        })  # fmt: skip
+        out.append(
+            {
+                "low": low,
+                "high": high,
+                "n": int(inside.sum()),
+                "share": round(float(inside.mean()), 4),
+                "supported": round(float(table.labels[inside].mean()), 4) if inside.any() else None,
+                "least": round(min(rates), 4) if rates else None,
+                "greatest": round(max(rates), 4) if rates else None,
+            }
+        )
     return out
 
 
@@ -244,7 +248,7 @@ def addressing() -> dict[str, dict[str, float]]:
         return [Reply("ok", vectors=embedder.embed([text for _, text in ask.messages])) for ask in asks]
 
     for name, pairs in human_answers().items():
-        asked = [(query, text) for query, text in pairs if text != "NA"]     # CLAPNQ's mark for no answer
+        asked = [(query, text) for query, text in pairs if text != "NA"]  # CLAPNQ's mark for no answer
         other = [(query, asked[(n + 7) % len(asked)][1]) for n, (query, _) in enumerate(asked)]
         row: dict[str, float] = {"n": len(asked)}
         for whose, chosen in (("own", asked), ("other", other)):

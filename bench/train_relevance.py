@@ -28,8 +28,8 @@ from ragauge.judging.local.weights import RELEVANCE_FILE
 from ragauge.judging.similarity import cosine_scale, cosines, standard_table
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
-QUESTIONS = 25     # of a language: 100 pairs, so that all languages together have the weight of AttributionBench
-LOOKED_AT = 30     # paragraphs among which the one that shares most with the question is sought
+QUESTIONS = 25  # of a language: 100 pairs, so that all languages together have the weight of AttributionBench
+LOOKED_AT = 30  # paragraphs among which the one that shares most with the question is sought
 SEED = 5
 Form = Literal["standard", "raw", "none"]
 
@@ -114,9 +114,10 @@ def main() -> None:
     kept = json.loads(RELEVANCE_FILE.read_text(encoding="utf-8"))["held_out"]
     wrong = [
         f"{name} {source}: {kept[name]['sources'][source]['auroc']} in the file, {row['auroc']} now"
-        for name, part in found["held_out"].items() for source, row in part["sources"].items()
+        for name, part in found["held_out"].items()
+        for source, row in part["sources"].items()
         if abs(kept[name]["sources"][source]["auroc"] - row["auroc"]) > TOLERANCE
-    ]     # fmt: skip
+    ]
     if wrong:
         sys.exit(f"{RELEVANCE_FILE.name} is not what this data and code give; run it anew: {'; '.join(wrong)}")
 

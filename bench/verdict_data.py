@@ -28,7 +28,7 @@ from ragauge.judging.judge import Judge, drive
 from ragauge.metrics.facts import Facts
 
 SEED = 20_261_128
-MAX_ITEMS = 120      # of a set, drawn at random
+MAX_ITEMS = 120  # of a set, drawn at random
 MAX_CLAIMS = 250
 Kind = Literal["claims", "rag", "reference", "conversation", "gold"]
 
@@ -55,9 +55,13 @@ class VerdictCase(NamedTuple):
 
 
 def build_case(
-    place: tuple[str, str, Kind], query: str, answer: str, passages: list[str] | None, accepted: bool,
+    place: tuple[str, str, Kind],
+    query: str,
+    answer: str,
+    passages: list[str] | None,
+    accepted: bool,
     references: tuple[str, ...] = (),
-) -> VerdictCase:     # fmt: skip
+) -> VerdictCase:
     """A case of a source, a family and a kind; passages None = not recorded."""
     texts = None if passages is None else tuple(Passage(f"p{n}", f"d{n}", text) for n, text in enumerate(passages, 1))
     missing = {"passages": "the set has none"} if texts is None else {}
@@ -83,10 +87,15 @@ def read_claims() -> Iterator[VerdictCase]:
         case = build_case(place, row["question"], row["claim"], row["references"], accepted)
         by_source.setdefault(row["src_dataset"], []).append(case)
     wice = (
-        build_case(("WiCE", "WiCE", "claims"), "Is this so?", row["claim"], ["\n".join(row["evidence"])],
-                   row["label"] == "supported")
+        build_case(
+            ("WiCE", "WiCE", "claims"),
+            "Is this so?",
+            row["claim"],
+            ["\n".join(row["evidence"])],
+            row["label"] == "supported",
+        )
         for row in lines("wice", "dev.jsonl")
-    )     # fmt: skip
+    )
     for cases in (*by_source.values(), list(wice)):
         yield from sample(iter(cases), MAX_CLAIMS)
 
@@ -109,8 +118,9 @@ def read_gold() -> Iterator[VerdictCase]:
             for given, accepted in (([*row.gold, *row.others], True), (list(row.others), False)):
                 yield build_case((source, source, "gold"), row.query, row.answer, given, accepted)
             name = f"{source} with references"
-            yield build_case((name, source, "gold"), row.query, row.answer, [*row.gold, *row.others], True,
-                             (row.reference,))  # fmt: skip
+            yield build_case(
+                (name, source, "gold"), row.query, row.answer, [*row.gold, *row.others], True, (row.reference,)
+            )
 
 
 # ---- sets that are fetched ----
@@ -149,8 +159,14 @@ def read_mtrag(folder: Path) -> Iterator[VerdictCase]:
         faithful, useful = grades["faithfulness"] >= 3, min(grades.values()) >= 3
         yield build_case(("MT-RAG", "MT-RAG", "rag"), query, row["model_response"], passages, faithful)
         if row["model_id"] != "reference":
-            yield build_case(("MT-RAG with references", "MT-RAG", "conversation"), query, row["model_response"],
-                             passages, useful, (reference,))  # fmt: skip
+            yield build_case(
+                ("MT-RAG with references", "MT-RAG", "conversation"),
+                query,
+                row["model_response"],
+                passages,
+                useful,
+                (reference,),
+            )
 
 
 def read_memerag(folder: Path) -> Iterator[VerdictCase]:
@@ -161,8 +177,13 @@ def read_memerag(folder: Path) -> Iterator[VerdictCase]:
             grades = {sentence["factuality"] for sentence in row["answer"]}
             answer = " ".join(sentence["sentence"] for sentence in row["answer"])
             if grades <= {"Supported", "Not Supported"}:
-                yield build_case(place, row["query"], answer, [context["text"] for context in row["context"]],
-                                 grades == {"Supported"})  # fmt: skip
+                yield build_case(
+                    place,
+                    row["query"],
+                    answer,
+                    [context["text"] for context in row["context"]],
+                    grades == {"Supported"},
+                )
 
 
 def read_financebench(folder: Path) -> Iterator[VerdictCase]:
@@ -176,8 +197,14 @@ def read_financebench(folder: Path) -> Iterator[VerdictCase]:
         for row in answers:
             gold = rows[row["financebench_id"]]
             passages = [evidence["evidence_text"] for evidence in gold["evidence"]] if oracle else None
-            yield build_case(place, row["question"], row["model_answer"], passages, row["label"] == "Correct Answer",
-                             (str(gold["answer"]),))  # fmt: skip
+            yield build_case(
+                place,
+                row["question"],
+                row["model_answer"],
+                passages,
+                row["label"] == "Correct Answer",
+                (str(gold["answer"]),),
+            )
 
 
 def read_begin(folder: Path) -> Iterator[VerdictCase]:
@@ -186,18 +213,24 @@ def read_begin(folder: Path) -> Iterator[VerdictCase]:
         place: tuple[str, str, Kind] = (f"BEGIN {part.partition('/')[0]}", "BEGIN", "claims")
         rows = [row for row in _table(folder / part, "\t") if "Generic" not in (row["begin_label"] or "Generic")]
         yield from sample(
-            build_case(place, row["message"], row["response"], [row["knowledge"]],
-                       row["begin_label"] == "Fully attributable")
+            build_case(
+                place, row["message"], row["response"], [row["knowledge"]], row["begin_label"] == "Fully attributable"
+            )
             for row in rows
-        )     # fmt: skip
+        )
 
 
 def read_q_squared(folder: Path) -> Iterator[VerdictCase]:
     """Q²: replies of two systems in conversations over a passage, inconsistent with it or not."""
     for row in _table(folder / "third_party/data/cross_annotation.csv"):
         for system in ("dodeca", "memnet"):
-            yield build_case((f"Q2 {system}", "Q2", "claims"), row["message"], row[f"{system}_response"],
-                             [row["knowledge"]], row[f"{system}_label"] in ("0", "0.0"))  # fmt: skip
+            yield build_case(
+                (f"Q2 {system}", "Q2", "claims"),
+                row["message"],
+                row[f"{system}_response"],
+                [row["knowledge"]],
+                row[f"{system}_label"] in ("0", "0.0"),
+            )
 
 
 def read_qags(folder: Path) -> Iterator[VerdictCase]:
@@ -206,8 +239,13 @@ def read_qags(folder: Path) -> Iterator[VerdictCase]:
         for article in _rows(folder / f"data/mturk_{part}.jsonl"):
             for sentence in article["summary_sentences"]:
                 yes = sum(reply["response"] == "yes" for reply in sentence["responses"])
-                yield build_case((f"QAGS {part}", "QAGS", "claims"), "Summarise the article.", sentence["sentence"],
-                                 [article["article"]], 2 * yes > len(sentence["responses"]))  # fmt: skip
+                yield build_case(
+                    (f"QAGS {part}", "QAGS", "claims"),
+                    "Summarise the article.",
+                    sentence["sentence"],
+                    [article["article"]],
+                    2 * yes > len(sentence["responses"]),
+                )
 
 
 def read_faithbench(folder: Path) -> Iterator[VerdictCase]:
@@ -215,17 +253,29 @@ def read_faithbench(folder: Path) -> Iterator[VerdictCase]:
     for path in sorted((folder / "data_for_release").glob("*.json")):
         for row in json.loads(path.read_text(encoding="utf-8"))["samples"]:
             unwanted = any("Unwanted" in label for note in row["annotations"] for label in note["label"])
-            yield build_case(("FaithBench", "FaithBench", "rag"), "Summarise the text.", row["summary"].strip(),
-                             [row["source"]], not unwanted)  # fmt: skip
+            yield build_case(
+                ("FaithBench", "FaithBench", "rag"),
+                "Summarise the text.",
+                row["summary"].strip(),
+                [row["source"]],
+                not unwanted,
+            )
 
 
 SHARED: Mapping[str, Callable[[], Iterator[VerdictCase]]] = {
-    "claims": read_claims, "evouna": read_evouna, "gold": read_gold,
-}     # fmt: skip
+    "claims": read_claims,
+    "evouna": read_evouna,
+    "gold": read_gold,
+}
 EXTRA: Mapping[str, Callable[[Path], Iterator[VerdictCase]]] = {
-    "mt-rag-benchmark": read_mtrag, "MEMERAG": read_memerag, "financebench": read_financebench,
-    "BEGIN-dataset": read_begin, "q-squared": read_q_squared, "qags": read_qags, "FaithBench": read_faithbench,
-}     # fmt: skip
+    "mt-rag-benchmark": read_mtrag,
+    "MEMERAG": read_memerag,
+    "financebench": read_financebench,
+    "BEGIN-dataset": read_begin,
+    "q-squared": read_q_squared,
+    "qags": read_qags,
+    "FaithBench": read_faithbench,
+}
 
 
 # ---- what the judge finds ----

@@ -28,17 +28,24 @@ from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.score_bands import THRESHOLDS, ScoreBand, read_bands
 from ragauge.analysis.causes.verdicts import decide_verdict
 
-Scores = Mapping[tuple[bool, str, str], Sequence[Sequence[float]]]     # (accepted, family, set) -> scores of answers
+Scores = Mapping[tuple[bool, str, str], Sequence[Sequence[float]]]  # (accepted, family, set) -> scores of answers
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN, END = "<!-- verdicts, written by bench/verdicts.py: begin -->", "<!-- verdicts: end -->"
-MAX_FAILED = {"grounded": 0.05, "right": 0.10}     # of what people accept, by the mean alone
-MAX_PASSED = {"grounded": 0.183, "right": 0.10}     # of what they reject
+MAX_FAILED = {"grounded": 0.05, "right": 0.10}  # of what people accept, by the mean alone
+MAX_PASSED = {"grounded": 0.183, "right": 0.10}  # of what they reject
 STEPS = [step / 100 for step in range(5, 100)]
-BASE_RATE = 0.3                         # share that people reject, for which the precision is given
-KINDS = {"claims": "without references", "rag": "without references", "reference": "with references",
-         "conversation": "with references", "gold": "gold passages"}     # fmt: skip
-HEAD = ("set | n | accepted: failed | unclear | passed | rejected: failed | unclear | passed | "
-        "balanced accuracy of the decided | pass right | fail right")     # fmt: skip
+BASE_RATE = 0.3  # share that people reject, for which the precision is given
+KINDS = {
+    "claims": "without references",
+    "rag": "without references",
+    "reference": "with references",
+    "conversation": "with references",
+    "gold": "gold passages",
+}
+HEAD = (
+    "set | n | accepted: failed | unclear | passed | rejected: failed | unclear | passed | "
+    "balanced accuracy of the decided | pass right | fail right"
+)
 
 
 class SetFigures(NamedTuple):
@@ -64,14 +71,23 @@ class SetFigures(NamedTuple):
         """Share of the passed that people accept, and of the failed that they reject, at the base rate."""
         passed = (1 - BASE_RATE) * self.passed_accepted
         failed = BASE_RATE * self.failed_rejected
-        return (passed / _some(passed + BASE_RATE * self.passed_rejected),
-                failed / _some(failed + (1 - BASE_RATE) * self.failed_accepted))  # fmt: skip
+        return (
+            passed / _some(passed + BASE_RATE * self.passed_rejected),
+            failed / _some(failed + (1 - BASE_RATE) * self.failed_accepted),
+        )
 
     def text(self) -> str:
         """A line of the table."""
-        shares = (self.failed_accepted, 1 - self.failed_accepted - self.passed_accepted, self.passed_accepted,
-                  self.failed_rejected, 1 - self.failed_rejected - self.passed_rejected, self.passed_rejected,
-                  self.balanced_accuracy, *self.precision)  # fmt: skip
+        shares = (
+            self.failed_accepted,
+            1 - self.failed_accepted - self.passed_accepted,
+            self.passed_accepted,
+            self.failed_rejected,
+            1 - self.failed_rejected - self.passed_rejected,
+            self.passed_rejected,
+            self.balanced_accuracy,
+            *self.precision,
+        )
         cells = ["–" if np.isnan(share) else f"{share:.2f}" for share in shares]
         return f"{self.source} | {self.n or ''} | {' | '.join(cells)}"
 
@@ -106,7 +122,7 @@ def fit_band(rows: Sequence[JudgedCase], verdict: str) -> ScoreBand:
         if own:
             scores.setdefault((row.case.accepted, row.case.family, row.case.source), []).append(own)
     if {accepted for accepted, *_ in scores} != {True, False}:
-        return read_bands()[verdict]     # no other set shows it
+        return read_bands()[verdict]  # no other set shows it
     failed, passed = MAX_FAILED[verdict], MAX_PASSED[verdict]
     low = _first(reversed(STEPS), lambda step: mean_share(scores, True, ScoreBand(step, step), "failed") <= failed)
     high = _first(STEPS, lambda step: mean_share(scores, False, ScoreBand(low, step), "passed") <= passed)
@@ -132,10 +148,18 @@ def figures(source: str, rows: Sequence[JudgedCase], bands: dict[str, ScoreBand]
         counts[row.case.accepted, result.right if row.case.kind == "reference" else result.verdict] += 1
     share = {
         (accepted, verdict): counts[accepted, verdict] / _some(labels[accepted])
-        for accepted in (True, False) for verdict in ("failed", "passed")
-    }     # fmt: skip
-    return SetFigures(source, KINDS[rows[0].case.kind], len(rows), share[True, "failed"], share[True, "passed"],
-                      share[False, "failed"], share[False, "passed"])  # fmt: skip
+        for accepted in (True, False)
+        for verdict in ("failed", "passed")
+    }
+    return SetFigures(
+        source,
+        KINDS[rows[0].case.kind],
+        len(rows),
+        share[True, "failed"],
+        share[True, "passed"],
+        share[False, "failed"],
+        share[False, "passed"],
+    )
 
 
 def leave_out(rows: Sequence[JudgedCase]) -> list[SetFigures]:
@@ -161,8 +185,11 @@ def summarize(table: Sequence[SetFigures]) -> list[str]:
         if decided:
             worst = min(decided, key=lambda row: row.balanced_accuracy)
             mean = fmean(row.balanced_accuracy for row in decided)
-            lines.append(f"*{kind}: mean {mean:.2f}, worst {worst.source}* | " + " | " * 6 +
-                         f"| {worst.balanced_accuracy:.2f} | | ")  # fmt: skip
+            lines.append(
+                f"*{kind}: mean {mean:.2f}, worst {worst.source}* | "
+                + " | " * 6
+                + f"| {worst.balanced_accuracy:.2f} | | "
+            )
     return lines
 
 

@@ -46,12 +46,12 @@ from ragauge.text.sentences import split
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- blame, written by bench/wrong_blame.py: begin -->", "<!-- blame: end -->"
-LANGUAGES = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")     # beside English
+LANGUAGES = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")  # beside English
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
 SHARES = (0.0, 0.2, 0.5, 1.0)
 N_QUESTIONS, N_CONTROLS, N_OTHERS, N_POOL = 50, 100, 3, 1_000
-ASKED: tuple[ControlledFact, ...] = ("reference", "relevance")     # of the facts that pairs are asked about here
-CLEAR = ControlScale((1.0,) * 20, (0.0,) * 20)     # of facts that no table here is about
+ASKED: tuple[ControlledFact, ...] = ("reference", "relevance")  # of the facts that pairs are asked about here
+CLEAR = ControlScale((1.0,) * 20, (0.0,) * 20)  # of facts that no table here is about
 HEAD = (
     "set | gold, right answers: failed | blamed on retrieval | gold, another answer: on retrieval | on generation | "
     "random: on retrieval | unclear | nearest: on retrieval | unclear | replaced, 20 and 50 %: on retrieval | "
@@ -88,8 +88,10 @@ def write_cells() -> Iterator[Row]:
 
 
 SOURCES: dict[str, Callable[[], Iterator[Row]]] = {
-    **SETS, "TAT-QA, cells": write_cells, **{f"XQuAD {code}": partial(xquad, code) for code in LANGUAGES},
-}     # fmt: skip
+    **SETS,
+    "TAT-QA, cells": write_cells,
+    **{f"XQuAD {code}": partial(xquad, code) for code in LANGUAGES},
+}
 
 
 def ask(judge: Judge, embed: EmbedAnswers, example: Example, response: Response, questions: Sequence[str]) -> Facts:
@@ -107,7 +109,7 @@ def judge_questions(rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> l
     """Questions drawn at random, each with what is found about its answers."""
     rng = Random(7)
     drawn = rng.sample(rows, min(N_QUESTIONS, len(rows)))
-    by_text = {text: query_id for query_id, *_, gold in rows for text in gold}     # a document is named by a question
+    by_text = {text: query_id for query_id, *_, gold in rows for text in gold}  # a document is named by a question
     own = [text for *_, gold in drawn for text in gold]
     rest = [text for text in by_text if text not in set(own)]
     pool = list(dict.fromkeys(own + rng.sample(rest, min(N_POOL, len(rest)))))
@@ -162,9 +164,9 @@ def draw_controls(run: Sequence[tuple[Question, str]], judge: Judge, embed: Embe
     for key in {place.key(fact) for place in places for fact in ASKED}:
         kinds = missing_kinds(*map(len, scores[key]))
         add((pair for pair in shipped_pairs("passages", *key[1:]) if pair.is_yes in kinds), key)
-    return Controls({
-        key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items() if yes and no
-    })     # fmt: skip
+    return Controls(
+        {key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items() if yes and no}
+    )
 
 
 def read_chances(facts: Facts, place: TextKind) -> Iterator[tuple[ScaleKey, list[float]]]:
@@ -250,20 +252,30 @@ def share_of(blamed: Sequence[str | bool], who: str | bool) -> str:
 def write_line(source: str, rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> str:
     """One row of the table."""
     questions = judge_questions(rows, judge, embed)
-    runs = {(kind, share): run_once(questions, share, kind, judge, embed)
-            for kind in ("random", "nearest") for share in SHARES if share or kind == "random"}     # fmt: skip
+    runs = {
+        (kind, share): run_once(questions, share, kind, judge, embed)
+        for kind in ("random", "nearest")
+        for share in SHARES
+        if share or kind == "random"
+    }
     gold, random, nearest = runs["random", 0.0], runs["random", 1.0], runs["nearest", 1.0]
     mixed = [runs[kind, share] for share in (0.2, 0.5) for kind in ("random", "nearest")]
     cells = [
-        share_of(gold.failed, True), share_of(gold.right, "retrieval"), share_of(gold.wrong, "retrieval"),
+        share_of(gold.failed, True),
+        share_of(gold.right, "retrieval"),
+        share_of(gold.wrong, "retrieval"),
         share_of(gold.wrong, "generation"),
-        share_of(random.replaced, "retrieval"), share_of(random.replaced, "unclear"),
-        share_of(nearest.replaced, "retrieval"), share_of(nearest.replaced, "unclear"),
+        share_of(random.replaced, "retrieval"),
+        share_of(random.replaced, "unclear"),
+        share_of(nearest.replaced, "retrieval"),
+        share_of(nearest.replaced, "unclear"),
         ", ".join(share_of(run.replaced, "retrieval") for run in mixed),
         share_of([who for run in mixed for who in run.wrong], "retrieval"),
-        share_of([*random.labelled, *nearest.labelled], "retrieval"), share_of(gold.labelled_gold, "retrieval"),
-        f"{random.headline}, {nearest.headline}", share_of(gold.passes, True),
-    ]     # fmt: skip
+        share_of([*random.labelled, *nearest.labelled], "retrieval"),
+        share_of(gold.labelled_gold, "retrieval"),
+        f"{random.headline}, {nearest.headline}",
+        share_of(gold.passes, True),
+    ]
     return " | ".join([source, *cells])
 
 

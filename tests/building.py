@@ -41,7 +41,7 @@ from ragauge.data.facts import (
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.metrics.catalogue import parse
 
-SENTENCE = 10     # characters of the sentence that answer_facts gives to each claim
+SENTENCE = 10  # characters of the sentence that answer_facts gives to each claim
 
 
 def claim(
@@ -185,9 +185,7 @@ def reference_facts(*supporting: Sequence[int] | None) -> ReferenceFacts:
     )
 
 
-def relevance_facts(
-    *relevant: bool | None, unit: Literal["passage", "sentence"] = "passage"
-) -> RelevanceFacts:
+def relevance_facts(*relevant: bool | None, unit: Literal["passage", "sentence"] = "passage") -> RelevanceFacts:
     """Facts of rate_passages, or of rate_sentences with unit="sentence" (then all of one passage).
 
     >>> [each.relevant for each in relevance_facts(True, None).ratings]
@@ -254,9 +252,23 @@ def metric_change(
     """
     known = parse(metric)
     found = MetricChange(
-        metric, known.measures, known.direction, known.scale, base, new, difference, p_value=None, test="",
-        effect=None, wins=0, ties=0, losses=0, failed=0, verdict=verdict, alone=verdict,
-    )     # fmt: skip
+        metric,
+        known.measures,
+        known.direction,
+        known.scale,
+        base,
+        new,
+        difference,
+        p_value=None,
+        test="",
+        effect=None,
+        wins=0,
+        ties=0,
+        losses=0,
+        failed=0,
+        verdict=verdict,
+        alone=verdict,
+    )
     return replace(found, **more)
 
 

@@ -28,7 +28,7 @@ os.environ.pop("COLUMNS", None)
 # whoever starts the tests in the background has Ctrl-C ignored, and so would have every process that a test starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("fixed", derandomize=True, deadline=None)      # the same draws on every machine
+settings.register_profile("fixed", derandomize=True, deadline=None)  # the same draws on every machine
 settings.load_profile("fixed")
 
 
@@ -101,7 +101,7 @@ def stores_made_quickly() -> Iterator[None]:
         yield
 
 
-PACE = 0.013    # processor seconds of `_paced` on the machine on which tests set their limits
+PACE = 0.013  # processor seconds of `_paced` on the machine on which tests set their limits
 WORDS = [f"w{n % 977}" for n in range(30_000)]
 
 

@@ -24,19 +24,19 @@ from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import Judge, drive
 from ragauge.metrics.facts import Facts
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.planted.cases import Case, planted_cases
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
 MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
-OPEN, PASSED = "in doubt", "passed"     # the verdict is unclear, or the fault was overlooked
-FIRST_JUDGED = 11     # causes before it are decided by labels and the run's record, but for a few cases
-LEAST = 0.75          # right of those that it calls failed: what the local judge has to reach
-MOST_PASSED = 0.15    # of the planted faults
-TOLERANCE = 0.03      # how far the share of right causes may move before the page is stale
-MOST_MOVED = 6        # cases of one cause
+OPEN, PASSED = "in doubt", "passed"  # the verdict is unclear, or the fault was overlooked
+FIRST_JUDGED = 11  # causes before it are decided by labels and the run's record, but for a few cases
+LEAST = 0.75  # right of those that it calls failed: what the local judge has to reach
+MOST_PASSED = 0.15  # of the planted faults
+TOLERANCE = 0.03  # how far the share of right causes may move before the page is stale
+MOST_MOVED = 6  # cases of one cause
 Matrix = Mapping[tuple[str, str], int]
 
 
@@ -47,7 +47,7 @@ def listed(cases: Sequence[Case]) -> str:
 
 def _row(n: int, row: CauseRow, cases: Sequence[Case]) -> Iterator[str]:
     what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
-    case = next((case for case in cases if case.cause == row.name), None)     # unclear is never planted
+    case = next((case for case in cases if case.cause == row.name), None)  # unclear is never planted
     yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
     where = row.component if case is not None else "retrieval or generation"
     yield f"- where: {where}" + (f"; {row.other.component} where {row.other.when}" if row.other is not None else "")
@@ -97,13 +97,16 @@ def printed(matrix: Matrix, judge: Judge) -> str:
     lines = [
         f"Right cause: {_counted(matrix)}; of the causes from {FIRST_JUDGED} on, which its verdicts decide, "
         f"{_counted(judged)}. In doubt: {share_of(matrix, OPEN):.0%} of all, passed: {share_of(matrix, PASSED):.0%}. "
-        f"Judge: `{judge.judge_id}`.", "",
-        "Rows: what was planted. Columns: what was named, by the numbers of the list.", "",
-        f"planted | right | {' | '.join(heads)}", "|".join(["---", *["---:"] * (len(heads) + 1)]),
-    ]     # fmt: skip
+        f"Judge: `{judge.judge_id}`.",
+        "",
+        "Rows: what was planted. Columns: what was named, by the numbers of the list.",
+        "",
+        f"planted | right | {' | '.join(heads)}",
+        "|".join(["---", *["---:"] * (len(heads) + 1)]),
+    ]
     for n, planted in enumerate(names, 1):
         counts = [matrix.get((planted, column), 0) for column in columns]
-        if not sum(counts):     # unclear is named and never planted
+        if not sum(counts):  # unclear is named and never planted
             continue
         cells = [f"**{count}**" if m == n and count else str(count or "·") for m, count in enumerate(counts, 1)]
         lines.append(f"{n} {planted} | {counts[n - 1] / sum(counts):.0%} | {' | '.join(cells)}")

@@ -22,7 +22,7 @@ from ragauge.metrics.measure import measure
 from ragauge.reporting.explain import example_sections
 from ragauge.reporting.writers.terminal import terminal
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 
@@ -40,7 +40,7 @@ def points() -> str:
 
 def patterns() -> str:
     """One row a pattern, in the order in which they are looked at."""
-    first = {one.name: one for one in reversed(PATTERNS)}     # oracle patterns stand there once a metric
+    first = {one.name: one for one in reversed(PATTERNS)}  # oracle patterns stand there once a metric
     shown = [one for one in PATTERNS if first[one.name] is one]
     rows = [f"{_when(one)} | {_reading(one)} | {_causes(one)} | {_fix(one)}" for one in shown]
     return "\n".join(["when | reading | goes with | what to do", "---|---|---|---", *rows])

@@ -21,7 +21,7 @@ NAME, VERSION = "wordllama", "0.4.0.post1"
 RELEASE = f"{NAME}=={VERSION}"
 WHEEL = ("--platform=manylinux2014_x86_64", "--python-version=3.11", "--implementation=cp", "--abi=cp311")
 FOLDER = "src/ragauge/llm/embedders/weights"
-FILES = {     # name in the folder: (name in the wheel, SHA-256)
+FILES = {  # name in the folder: (name in the wheel, SHA-256)
     "l2_supercat_256.safetensors": (
         f"{NAME}/weights/l2_supercat_256.safetensors",
         "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",

@@ -21,8 +21,13 @@ from ragauge.metrics.docstring import parts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"
 ABOUT = {
-    "retrieval": retrieval, "spans": spans, "ann": ann, "context": context, "answer": answer, "composite": composite,
-}     # fmt: skip
+    "retrieval": retrieval,
+    "spans": spans,
+    "ann": ann,
+    "context": context,
+    "answer": answer,
+    "composite": composite,
+}
 BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither direction is better"}
 INTRO = """\
 # Metrics

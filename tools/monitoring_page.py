@@ -21,12 +21,21 @@ from ragauge.data.config.times import written
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/monitoring.md"
 BEGIN, END = "<!-- keys, written by tools/monitoring_page.py: begin -->\n", "<!-- keys: end -->\n"
-KINDS = {     # what reads a value -> how it is written
-    "read_duration": "time: 30s, 5m, 12h, 7d", "_days": "days: 28d", "_rate": "share: 5% or 0.05", "_cron": "cron",
-    "_zone": "time zone", "_moment": "date and time", "read_drop": "3% or 3 points", "_level": "number or %",
-    "read_promise": "chance per days", "_amount": "number above 0", "_count": "whole number, 1 or more",
-    "_passages": "union, last or span:NAME", "judge_text": "text, or {model, …}",
-}  # fmt: skip
+KINDS = {  # what reads a value -> how it is written
+    "read_duration": "time: 30s, 5m, 12h, 7d",
+    "_days": "days: 28d",
+    "_rate": "share: 5% or 0.05",
+    "_cron": "cron",
+    "_zone": "time zone",
+    "_moment": "date and time",
+    "read_drop": "3% or 3 points",
+    "_level": "number or %",
+    "read_promise": "chance per days",
+    "_amount": "number above 0",
+    "_count": "whole number, 1 or more",
+    "_passages": "union, last or span:NAME",
+    "judge_text": "text, or {model, …}",
+}
 PLAIN: dict[Any, str] = {bool: "true or false", int: "whole number", float: "number", str: "text"}
 
 

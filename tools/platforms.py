@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-OLDEST_GLIBC = 28     # wheels for 2.17 to 2.28: Debian 10, Ubuntu 20.04, RHEL 8 and all later ones
+OLDEST_GLIBC = 28  # wheels for 2.17 to 2.28: Debian 10, Ubuntu 20.04, RHEL 8 and all later ones
 
 # pip takes wheels for the platform that it is told, but reads markers (sys_platform == 'win32') as of the machine that
 # it runs on; so they are told too. The report that it writes says which ones it used. And it looks at every file that
@@ -51,19 +51,25 @@ class Platform:
 
     name: str
     tags: tuple[str, ...]
-    system: str       # sys_platform
-    kind: str         # platform_system
-    machine: str      # platform_machine
+    system: str  # sys_platform
+    kind: str  # platform_system
+    machine: str  # platform_machine
 
     def markers(self, version: str) -> dict[str, str]:
         """Every variable of a marker, of CPython of a version."""
         return {
-            "implementation_name": "cpython", "implementation_version": f"{version}.0",
-            "os_name": "nt" if self.system == "win32" else "posix", "platform_machine": self.machine,
-            "platform_python_implementation": "CPython", "platform_release": "", "platform_system": self.kind,
-            "platform_version": "", "python_full_version": f"{version}.0", "python_version": version,
+            "implementation_name": "cpython",
+            "implementation_version": f"{version}.0",
+            "os_name": "nt" if self.system == "win32" else "posix",
+            "platform_machine": self.machine,
+            "platform_python_implementation": "CPython",
+            "platform_release": "",
+            "platform_system": self.kind,
+            "platform_version": "",
+            "python_full_version": f"{version}.0",
+            "python_version": version,
             "sys_platform": self.system,
-        }  # fmt: skip
+        }
 
 
 def linux(name: str, machine: str) -> Platform:

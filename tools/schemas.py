@@ -37,32 +37,53 @@ LEVEL = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
 P = {"exclusiveMinimum": 0, "maximum": 1}
 CHANGES = {"enum": ["better", "worse", "changed", "no change seen", "not enough data"]}
 NARROWER: Mapping[str, Mapping[str, Any]] = {
-    "ScorecardData.level": LEVEL, "Compared.level": LEVEL, "RunExplained.level": LEVEL, "Interval.level": LEVEL,
-    "JudgeNote.uncertain": SHARE, "JudgeUse.failure_rate": SHARE, "CauseTally.share": SHARE,
-    "LabelledError.people_mean": SHARE, "LabelledError.judge_mean": SHARE,
-    "Alignment.correlation": {"minimum": -1, "maximum": 1}, "LengthBand.unit": {"enum": ["tokens", "characters"]},
-    "MetricChange.p_value": P, "MetricChange.holm": P, "MetricChange.discovery": P, "Paid.known_cost": {"minimum": 0},
-    "MetricChange.verdict": CHANGES, "MetricChange.alone": CHANGES,
+    "ScorecardData.level": LEVEL,
+    "Compared.level": LEVEL,
+    "RunExplained.level": LEVEL,
+    "Interval.level": LEVEL,
+    "JudgeNote.uncertain": SHARE,
+    "JudgeUse.failure_rate": SHARE,
+    "CauseTally.share": SHARE,
+    "LabelledError.people_mean": SHARE,
+    "LabelledError.judge_mean": SHARE,
+    "Alignment.correlation": {"minimum": -1, "maximum": 1},
+    "LengthBand.unit": {"enum": ["tokens", "characters"]},
+    "MetricChange.p_value": P,
+    "MetricChange.holm": P,
+    "MetricChange.discovery": P,
+    "Paid.known_cost": {"minimum": 0},
+    "MetricChange.verdict": CHANGES,
+    "MetricChange.alone": CHANGES,
     "RunComparison.verdict": {"enum": [*CHANGES["enum"], "mixed"]},
-    "Compared.correction": {"enum": ["holm", "bh", "none"]}, "Finding.confidence": {"enum": ["high", "medium", "low"]},
+    "Compared.correction": {"enum": ["holm", "bh", "none"]},
+    "Finding.confidence": {"enum": ["high", "medium", "low"]},
     "Finding.against": {"enum": ["", "baseline", "oracle passages", "starting points"]},
     "Reading.against": {"enum": ["baseline", "oracle passages", "starting points"]},
-    "Reading.level": {"enum": ["low", "high"]}, "Reading.of": {"enum": ["own", "oracle"]},
-    "MetricGaps.direction": {"enum": ["higher", "lower"]}, "Gated.exit_code": {"enum": [0, 3, 4]},
+    "Reading.level": {"enum": ["low", "high"]},
+    "Reading.of": {"enum": ["own", "oracle"]},
+    "MetricGaps.direction": {"enum": ["higher", "lower"]},
+    "Gated.exit_code": {"enum": [0, 3, 4]},
     "CountedItem.counts": {"type": ["boolean", "number", "null"]},
     "Check.kind": {"enum": ["max_drop", "min", "max", "must_pass", "max_failed"]},
     "Check.statistic": {"enum": ["mean", "p50", "p95", "p99"]},
     # null = infinite: the ends of a quantile's interval, and what failed scores of no bound allow
-    "Interval.low": {"type": ["number", "null"]}, "Interval.high": {"type": ["number", "null"]},
+    "Interval.low": {"type": ["number", "null"]},
+    "Interval.high": {"type": ["number", "null"]},
     "Check.reach": {"items": {"type": ["number", "null"]}},
     "Fact.about": {"enum": ["record", "answer", "passages", "reference", "labels"]},
-    "RowWorked.verdict": {"enum": ["yes", "second", "also", "no", "unknown"]}, "Flipped.base": {"enum": [0, 1]},
+    "RowWorked.verdict": {"enum": ["yes", "second", "also", "no", "unknown"]},
+    "Flipped.base": {"enum": [0, 1]},
     "Flipped.new": {"enum": [0, 1]},
-}     # fmt: skip
+}
 SIMPLE: Mapping[Any, dict[str, Any]] = {
-    str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer", "minimum": 0},
-    float: {"type": "number"}, type(None): {"type": "null"}, Any: {}, object: {},
-}     # fmt: skip
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number"},
+    type(None): {"type": "null"},
+    Any: {},
+    object: {},
+}
 
 
 def names() -> dict[str, Any]:
@@ -72,8 +93,11 @@ def names() -> dict[str, Any]:
         folder = f"ragauge.{package}"
         for one in pkgutil.walk_packages([str(Path(ragauge.__path__[0]) / package)], f"{folder}."):
             members = vars(importlib.import_module(one.name)).items()
-            found |= {name: value for name, value in members
-                      if isinstance(value, type) and value.__module__.startswith("ragauge")}     # fmt: skip
+            found |= {
+                name: value
+                for name, value in members
+                if isinstance(value, type) and value.__module__.startswith("ragauge")
+            }
     return found
 
 
@@ -113,7 +137,7 @@ class OutputSchema:
             values = [self._typed(kind, key) for key in found.keys]
             return _list(values) if len(values) > 1 else values[0]
         if name not in self.definitions:
-            self.definitions[name] = {}     # it may hold itself
+            self.definitions[name] = {}  # it may hold itself
             self.definitions[name] = self._object(kind, found.keys if found else tuple(_fields(kind)))
         return {"$ref": f"#/$defs/{name}"}
 
@@ -134,9 +158,12 @@ class OutputSchema:
             rest = rest or inner["additionalProperties"]
         about = (getdoc(kind) or "").split("\n")[0]
         return {
-            "description": about, "type": "object", "required": required, "additionalProperties": rest,
+            "description": about,
+            "type": "object",
+            "required": required,
+            "additionalProperties": rest,
             "properties": properties,
-        }     # fmt: skip
+        }
 
     def _typed(self, kind: Any, key: FormKey) -> dict[str, Any]:
         """One entry of a form: its type, what a type cannot say, and what its docstring says."""
@@ -153,7 +180,7 @@ class OutputSchema:
         found |= NARROWER.get(f"{owner.__name__}.{key.path[-1]}", {})
         if "enum" in found:
             found.pop("type", None)
-        if key.optional and isinstance(found.get("type"), list):     # it is left out, never null
+        if key.optional and isinstance(found.get("type"), list):  # it is left out, never null
             (found["type"],) = [one for one in found["type"] if one != "null"]
         if (maybe or key.end == "!") and not key.optional:
             found = _either([found, {"type": "null"}])

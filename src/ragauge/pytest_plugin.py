@@ -30,7 +30,7 @@ MARKER = (
     "ragauge(set, [answers], *, system=None, metrics='', judge='', name='', filter={}, columns={}, segments=[], "
     "settings=None, concurrency=4): a test for each example of an eval set; the test takes ragauge_example."
 )
-RUN, NAME = "ragauge_run", "ragauge_run_name"     # properties of a test's report
+RUN, NAME = "ragauge_run", "ragauge_run_name"  # properties of a test's report
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Where results are kept, and who judges."""
     group = parser.getgroup("ragauge", "ragauge: evaluation of retrieval-augmented generation")
     group.addoption(
-        "--ragauge-store", metavar="URL", default="",
+        "--ragauge-store",
+        metavar="URL",
+        default="",
         help="where results are kept; RAGAUGE_STORE, or .ragauge/ragauge.db where pytest is started.",
-    )     # fmt: skip
+    )
     group.addoption(
-        "--ragauge-judge", metavar="JUDGE", default="",
+        "--ragauge-judge",
+        metavar="JUDGE",
+        default="",
         help="who judges, whatever the tests say: local (offline, the default), none, openai:MODEL.",
     )
     group.addoption(
-        "--ragauge-strict", action="store_true",
+        "--ragauge-strict",
+        action="store_true",
         help="check() fails where an example is unclear or was not judged, which is a skip otherwise.",
-    )     # fmt: skip
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,7 +104,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Which examples are left by -k and the like: of a system's questions no other one is asked."""
     examples: dict[str, set[str]] = {}
     for item in session.items:
-        param = getattr(item, "callspec", None) and item.callspec.params.get(FIXTURE)     # type: ignore[attr-defined]
+        param = getattr(item, "callspec", None) and item.callspec.params.get(FIXTURE)  # type: ignore[attr-defined]
         if isinstance(param, Param):
             examples.setdefault(param.key, set()).add(param.query_id)
     session.config.stash[SELECTED] = {key: frozenset(ids) for key, ids in examples.items()}
@@ -126,7 +131,7 @@ def ragauge_example(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Te
     """One example of the marker's set: `.query`, `.answer`, `["mrr"]`, `.cause`, `.check(faithfulness=0.8)`."""
     param = getattr(request, "param", None)
     if not isinstance(param, Param):
-        _stop(f"{request.node.nodeid} takes {FIXTURE} and is not marked: @pytest.mark.ragauge(\"golden.jsonl\").")
+        _stop(f'{request.node.nodeid} takes {FIXTURE} and is not marked: @pytest.mark.ragauge("golden.jsonl").')
     selected = request.config.stash[SELECTED].get(param.key, frozenset())
     whole = len(selected) >= request.config.stash[COUNTS].get(param.key, 0)
     from ragauge.errors import RagaugeError
@@ -157,9 +162,13 @@ def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Calla
     folders = (request.config.invocation_params.dir, request.config.rootpath)
 
     def gate(
-        run: Any, *, baseline: Any = None, rules: Any = "ragauge.yaml", judge: str | None = None,
+        run: Any,
+        *,
+        baseline: Any = None,
+        rules: Any = "ragauge.yaml",
+        judge: str | None = None,
         not_enough_data: bool = True,
-    ) -> GateResult:     # fmt: skip
+    ) -> GateResult:
         __tracebackhide__ = True
         from ragauge.api.gate import gate as verb
         from ragauge.errors import GateFailed, NotEnoughData
@@ -169,12 +178,12 @@ def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Calla
             return gated.raise_if_failed(not_enough_data=not_enough_data)
         except (GateFailed, NotEnoughData) as failed:
             text = str(failed)
-        pytest.fail(text)     # outside, so that the failure is not shown as one on top of another
+        pytest.fail(text)  # outside, so that the failure is not shown as one on top of another
 
     return gate
 
 
-@pytest.hookimpl(hookwrapper=True)     # the older form, which pytest 7 knows too
+@pytest.hookimpl(hookwrapper=True)  # the older form, which pytest 7 knows too
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
     """Skips a test whose example is unclear; puts the example's facts under a failed assert of the test itself."""
     outcome: Any = yield
@@ -186,7 +195,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         if isinstance(call.excinfo.value, ExampleOpen) and not item.config.getoption("--ragauge-strict"):
             report.outcome = "skipped"
             report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {call.excinfo.value}")
-        elif not isinstance(call.excinfo.value, ExampleFailed):     # that one has them in its text
+        elif not isinstance(call.excinfo.value, ExampleFailed):  # that one has them in its text
             report.sections.append(("ragauge", tested.facts()))
 
 
@@ -227,10 +236,17 @@ def _asked(
     judge = config.getoption("--ragauge-judge") or given.get("judge") or "local"
     paths = tuple(_found(source, folders) for source in sources)
     return RegressionInputs(
-        paths, given.get("system"), named(given.get("metrics", ())), judge, given.get("name", ""),
-        given.get("filter") or {}, given.get("columns") or {}, named(given.get("segments", ())),
-        given.get("settings"), given.get("concurrency", 4),
-    )     # fmt: skip
+        paths,
+        given.get("system"),
+        named(given.get("metrics", ())),
+        judge,
+        given.get("name", ""),
+        given.get("filter") or {},
+        given.get("columns") or {},
+        named(given.get("segments", ())),
+        given.get("settings"),
+        given.get("concurrency", 4),
+    )
 
 
 def _found(source: Any, folders: tuple[Path, ...]) -> Any:

@@ -26,10 +26,17 @@ TENANTS = ("acme", "bolt")
 def monitor(**changed: Any) -> Watch:
     """Faithfulness no more than 3 % below the 28 days before, or another monitor."""
     usual: dict[str, Any] = {
-        "place": 1, "metric": "faithfulness", "share_above": None, "lower": False, "level": None,
-        "drop": Drop(0.03, True, "3%"), "baseline": timedelta(days=28), "segments": (), "decide": "test",
+        "place": 1,
+        "metric": "faithfulness",
+        "share_above": None,
+        "lower": False,
+        "level": None,
+        "drop": Drop(0.03, True, "3%"),
+        "baseline": timedelta(days=28),
+        "segments": (),
+        "decide": "test",
         "wait": timedelta(0),
-    }  # fmt: skip
+    }
     return Watch(**(usual | changed))
 
 
@@ -39,9 +46,14 @@ def watching(watch: Watch, monitors: int = 1, cool_down: timedelta = timedelta(d
 
 
 def traffic(
-    means: Sequence[float], rate: int = 100, *, failed: float = 0.0, instrument: str = "local", seed: int = 1,
+    means: Sequence[float],
+    rate: int = 100,
+    *,
+    failed: float = 0.0,
+    instrument: str = "local",
+    seed: int = 1,
     first: int = 0,
-) -> list[Arrival]:     # fmt: skip
+) -> list[Arrival]:
     """Days of scores, each with its mean: 1 in most, lower in some."""
     draw, out = np.random.default_rng(seed), list[Arrival]()
     for day, mean in enumerate(means):
@@ -51,8 +63,11 @@ def traffic(
             score = ArrivedScore("failed" if fails else "scored", None if fails else x, 1.0, instrument)
             number = first + len(out)
             at = FIRST + timedelta(days=day, seconds=place * 86_400 / rate)
-            out.append(Arrival(number, at, f"t{number}", segments={"tenant": TENANTS[number % 2]},
-                               scores={"faithfulness": score}))     # fmt: skip
+            out.append(
+                Arrival(
+                    number, at, f"t{number}", segments={"tenant": TENANTS[number % 2]}, scores={"faithfulness": score}
+                )
+            )
     return out
 
 
@@ -84,9 +99,13 @@ def watched(by: Watching, arrivals: Sequence[Arrival], size: int = 10**9) -> tup
 
 
 def stored(
-    store: Store, arrivals: Sequence[Arrival], judge: str = "local", queries: Callable[[int], str] | None = None,
-    origin: Callable[[int], dict[str, str]] | None = None, project: str = "shop",
-) -> None:     # fmt: skip
+    store: Store,
+    arrivals: Sequence[Arrival],
+    judge: str = "local",
+    queries: Callable[[int], str] | None = None,
+    origin: Callable[[int], dict[str, str]] | None = None,
+    project: str = "shop",
+) -> None:
     """Runs of traffic with these requests and scores, one a day, as the server keeps them."""
     for day, several in groupby(arrivals, key=lambda one: one.at.date().isoformat()):
         requests = list(several)
@@ -98,14 +117,20 @@ def stored(
             passages = tuple(Passage(f"p{n}", f"d{n}", "A passage.") for n in range(2))
             query = queries(one.number) if queries else "How long?"
             example = Example(one.trace_id, query, segments=dict(one.segments))
-            pairs.append((example, Response(
-                one.trace_id, passages=passages, answer="Long.", origin=origin(one.number) if origin else {},
-            )))  # fmt: skip
+            pairs.append(
+                (
+                    example,
+                    Response(
+                        one.trace_id, passages=passages, answer="Long.", origin=origin(one.number) if origin else {}
+                    ),
+                )
+            )
         store.collecting.replace(run.run_id, pairs, ())
         ascending = sorted(number for number, _ in store.runs.order(run.run_id))
         rows = [
             (number, [Measured.of(score.value) if score.value is not None else Measured.failed("late", (0, 1))])
             for number, one in zip(ascending, requests, strict=True)
-            for score in one.scores.values() if score.status != "pending"
-        ]  # fmt: skip
+            for score in one.scores.values()
+            if score.status != "pending"
+        ]
         store.scores.write(run.run_id, [Column("faithfulness", 1, judge)], rows)

@@ -28,12 +28,16 @@ def pairs(table: Table) -> tuple[list[int], list[int]]:
 GOLDEN = [
     ([[20, 5], [10, 15]], 0.4, 0.7, 0.7, 0.151092290476661, 0.6489077095233389),
     (
-        [[45, 3, 2], [4, 20, 6], [8, 5, 27]], 0.6390977443609023, 0.7666666666666667, 0.7472222222222222,
-        0.524205900448891, 0.7539895882729137,
+        [[45, 3, 2], [4, 20, 6], [8, 5, 27]],
+        0.6390977443609023,
+        0.7666666666666667,
+        0.7472222222222222,
+        0.524205900448891,
+        0.7539895882729137,
     ),
     ([[9, 0], [1, 90]], 0.9418604651162791, 0.99, 0.9945054945054945, 0.8286720456030531, 1.0),
     ([[0, 6], [4, 0]], -0.9230769230769229, 0.0, 0.0, -1.0, -0.4739107768467473),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("table", "value", "accuracy", "balanced", "low", "high"), GOLDEN)
@@ -56,7 +60,7 @@ def test_equals_other_implementations(
 
 def test_kappa_interval_covers() -> None:
     """Over 1,500 seeded samples of 80 pairs the 95 % interval holds the true kappa in 93 to 97 % of them."""
-    shares = [0.5, 0.1, 0.1, 0.3]     # table [[.5, .1], [.1, .3]]: po .8, pe .6² + .4² = .52, kappa .28 / .48
+    shares = [0.5, 0.1, 0.1, 0.3]  # table [[.5, .1], [.1, .3]]: po .8, pe .6² + .4² = .52, kappa .28 / .48
     true, draw = 0.28 / 0.48, random.Random(5)
     hits = 0
     for _ in range(1_500):
@@ -169,10 +173,13 @@ def said(*verdicts: tuple[PartVerdict, ...], name: str = "local") -> JudgeAnswer
 def test_a_part_has_the_worst_label_of_its_claims() -> None:
     """Contradicted before not in context before supported; a claim without a verdict leaves none, no claim neither."""
     claims = (
-        Claim(1, "a", 0, 10, supporting=(1,)), Claim(2, "b", 0, 10, p=0.2), Claim(3, "c", 11, 21, contradicting=(1,)),
-        Claim(4, "d", 11, 21), Claim(5, "e", 22, 32, supporting=(1,)),
+        Claim(1, "a", 0, 10, supporting=(1,)),
+        Claim(2, "b", 0, 10, p=0.2),
+        Claim(3, "c", 11, 21, contradicting=(1,)),
+        Claim(4, "d", 11, 21),
+        Claim(5, "e", 22, 32, supporting=(1,)),
         Claim(6, "f", 22, 32, status="failed", reason="x"),
-    )  # fmt: skip
+    )
     row = labelled(*[("supported",)] * 4)
     found = verdicts_of(row, AnswerFacts(claims, "fully", False))
     assert [one.label for one in found] == ["not_in_context", "contradicted", None, None]
@@ -184,14 +191,17 @@ def test_a_part_has_the_worst_label_of_its_claims() -> None:
 def test_annotators_count_by_majority() -> None:
     """Two of three decide; one against one is left out and counted; Fleiss' kappa is over those with two or more."""
     rows = [
-        labelled(("supported", "supported", "not_supported")), labelled(("supported", "not_supported"), line=2),
+        labelled(("supported", "supported", "not_supported")),
+        labelled(("supported", "not_supported"), line=2),
         labelled(("not_supported",), line=3),
-    ]  # fmt: skip
+    ]
     yes, no = PartVerdict("supported"), PartVerdict("contradicted")
     found = report(rows, [said((yes,), (yes,), (no,))])
     assert (found.labels, found.split, found.human) == (
-        ("supported", "not_supported"), 1, {"supported": 1, "not_supported": 1},
-    )  # fmt: skip
+        ("supported", "not_supported"),
+        1,
+        {"supported": 1, "not_supported": 1},
+    )
     assert found.judges[0].whole.n == 2
     assert found.judges[0].whole.accuracy.value == 1.0
     # items (2, 1) and (1, 1): P = (1/3 + 0) / 2, shares 3/5 and 2/5, E = 13/25
@@ -214,9 +224,11 @@ def test_three_labels_where_people_used_three() -> None:
 def test_worst_first_and_segments() -> None:
     """What people called unsupported and the judge let pass comes first, surest first; segments are counted apart."""
     rows = [
-        labelled(("supported",), line=1, kind="a"), labelled(("not_supported",), line=2, kind="a"),
-        labelled(("not_supported",), line=3, kind="b"), labelled(("supported",), line=4, kind="b"),
-    ]  # fmt: skip
+        labelled(("supported",), line=1, kind="a"),
+        labelled(("not_supported",), line=2, kind="a"),
+        labelled(("not_supported",), line=3, kind="b"),
+        labelled(("supported",), line=4, kind="b"),
+    ]
     passed = [PartVerdict("supported", p=0.6), PartVerdict("supported", p=0.9)]
     verdicts = [PartVerdict("contradicted", p=0.1), *passed, PartVerdict(None, "x")]
     found = report(rows, [said(*[(one,) for one in verdicts])]).judges[0]
@@ -229,9 +241,17 @@ def test_a_judge_beside_another_has_the_figures_of_its_own_check() -> None:
     """A judge that knows no kinds is read so alone: the other keeps three labels, and both what they have alone."""
     rows = [
         labelled((one, other), line=n)
-        for n, (one, other) in enumerate([("supported",) * 2, ("contradicted",) * 2, ("not_in_context", "contradicted"),
-                                          ("supported",) * 2, ("not_in_context",) * 2] * 6)
-    ]  # fmt: skip
+        for n, (one, other) in enumerate(
+            [
+                ("supported",) * 2,
+                ("contradicted",) * 2,
+                ("not_in_context", "contradicted"),
+                ("supported",) * 2,
+                ("not_in_context",) * 2,
+            ]
+            * 6
+        )
+    ]
     kinds = said(*[(PartVerdict(row.parts[0].labels[0]),) for row in rows])
     plain = said(*[(PartVerdict("supported" if n % 4 else "not_supported"),) for n in range(len(rows))], name="plain")
     both = report(rows, [kinds, plain])
@@ -245,11 +265,15 @@ def test_a_judge_beside_another_has_the_figures_of_its_own_check() -> None:
 
 def test_parts_of_one_question_and_its_passages_are_one_cluster() -> None:
     """Rows of one claim each, ten to a question, have the interval of their questions, not that of a hundred rows."""
-    rows = [Labelled(f"r{n}", f"Q{n // 10}?", ("P.",), f"Claim {n}.", (LabelledPart(0, 8, ("supported",)),))
-            for n in range(100)]  # fmt: skip
+    rows = [
+        Labelled(f"r{n}", f"Q{n // 10}?", ("P.",), f"Claim {n}.", (LabelledPart(0, 8, ("supported",)),))
+        for n in range(100)
+    ]
     verdicts = [(PartVerdict("supported" if n // 10 % 2 else "not_in_context"),) for n in range(100)]
-    clustered, alone = (report(each, [said(*verdicts)]).judges[0].whole.accuracy.interval for each in (
-        rows, [replace(row, query=row.query_id) for row in rows]))  # fmt: skip
+    clustered, alone = (
+        report(each, [said(*verdicts)]).judges[0].whole.accuracy.interval
+        for each in (rows, [replace(row, query=row.query_id) for row in rows])
+    )
     assert clustered is not None
     assert alone is not None
     assert clustered.high - clustered.low > 2 * (alone.high - alone.low)

@@ -32,8 +32,9 @@ def test_a_segment_that_is_a_fact_is_told_once() -> None:
     """A model that is a segment too is told as what traces say, and nowhere else."""
     told = fallen("model", ["m-1"], ["m-2"], facts=True)
     assert [(one.fact, one.value, one.now > 0.5) for one in told.facts] == [
-        ("model", "m-1", False), ("model", "m-2", True)
-    ]  # fmt: skip
+        ("model", "m-1", False),
+        ("model", "m-2", True),
+    ]
     assert told.mix == ()
 
 
@@ -54,7 +55,7 @@ def test_chance_is_no_change() -> None:
     at = FIRST + timedelta(days=2)
     alert = Alert(
         "a", "faithfulness", "", ("", ""), at, 9, "t", at.date(), 0.5, 7, 0.8, 0.9, 9.0, 5.0, 1, "test", False
-    )  # fmt: skip
+    )
     draw, moved, told = np.random.default_rng(7), 0, 0
     for _ in range(400):
         sides = [Counter(draw.choice(["acme", "bolt", "globex"], n).tolist()) for n in (50, 7)]

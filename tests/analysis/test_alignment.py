@@ -61,12 +61,16 @@ def known(found: Alignment | None) -> Alignment:
 
 def test_ranks_by_hand(alignment: Measure) -> None:
     """Four answers: uses {1}, {2, 3}, {}, {1, 3} of 3, 3, 2 and 4 passages."""
-    found = known(alignment([
-        answered(1, 3, claim(1)),
-        answered(2, 3, claim(2), claim(3)),
-        answered(3, 2, claim()),
-        answered(4, 4, claim(1, 3)),
-    ]))
+    found = known(
+        alignment(
+            [
+                answered(1, 3, claim(1)),
+                answered(2, 3, claim(2), claim(3)),
+                answered(3, 2, claim()),
+                answered(4, 4, claim(1, 3)),
+            ]
+        )
+    )
     # rank 1: there in all 4, used by answers 1 and 4; 2: in 4, used by answer 2; 3: in 3, used by 2 and 4; 4: in 1
     counts = [(r.rank, r.n, r.used, r.best) for r in found.ranks]
     assert counts == [(1, 4, 2, 2), (2, 4, 1, 1), (3, 3, 2, 0), (4, 1, 0, 0)]
@@ -75,7 +79,7 @@ def test_ranks_by_hand(alignment: Measure) -> None:
     assert (found.answers, found.ignored_top, found.unused) == (4, 2, 1)
     assert found.ignored_share.mean == 0.5
     assert found.ignored_share.interval == wilson(2, 4)
-    assert not found.flagged     # Wilson's interval of 2 of 4 begins at 0.15
+    assert not found.flagged  # Wilson's interval of 2 of 4 begins at 0.15
     theirs = scipy.stats.spearmanr([1, 2, 3, 1, 2, 3, 1, 2, 1, 2, 3, 4], [1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0])
     assert found.correlation == pytest.approx(theirs.statistic)
 
@@ -96,7 +100,7 @@ def test_correct_refusals_never_count(alignment: Measure) -> None:
     found = known(alignment([*answers, *refusals]))
     assert (found.answers, found.ignored_top) == (40, 20)
     assert found.ignored_share.interval == wilson(20, 40)
-    assert found.flagged     # from 0.35
+    assert found.flagged  # from 0.35
 
 
 def test_flag_needs_the_whole_interval(alignment: Measure) -> None:
@@ -118,13 +122,13 @@ def test_nothing_relevant_is_no_disagreement(alignment: Measure) -> None:
 @pytest.mark.parametrize(
     "left_out",
     [
-        answered(9, 0, claim()),                                                   # nothing retrieved
-        answered(9, 1, claim()),                                                   # one passage, which nothing ranked
-        answered(9, 3),                                                            # no claims
-        answered(9, 3, claim(2), claim(failed=True)),                              # a claim that may rest on any
-        answered(9, 3, claim(2), labels={"answerable": False}),                    # not to be answered at all
-        answered(9, 3, claim(2), refuse=True, labels={"answerable": None}),        # a refusal that may be correct
-        answered(9, 3, claim(2), refuse=True),                                     # one that is not
+        answered(9, 0, claim()),  # nothing retrieved
+        answered(9, 1, claim()),  # one passage, which nothing ranked
+        answered(9, 3),  # no claims
+        answered(9, 3, claim(2), claim(failed=True)),  # a claim that may rest on any
+        answered(9, 3, claim(2), labels={"answerable": False}),  # not to be answered at all
+        answered(9, 3, claim(2), refuse=True, labels={"answerable": None}),  # a refusal that may be correct
+        answered(9, 3, claim(2), refuse=True),  # one that is not
         Facts(example(query_id="q9"), response(3, query_id="q9", error="down"), {}),
         Facts(example(query_id="q9"), response(3, query_id="q9"), evidence(verify_answer="no reply")),
         Facts(example(query_id="q9"), response(None, query_id="q9"), evidence(answer_facts(claim(2)))),
@@ -157,7 +161,7 @@ def test_positions_by_hand(alignment: Measure) -> None:
         answered(1, 4, claim(1), claim(2), rated=relevance_facts(True, True, True, True)),
         answered(2, 4, claim(1), rated=relevance_facts(True, False, True, True)),
         answered(3, 2, claim(2), rated=relevance_facts(True, True)),
-        answered(4, 1, claim(1), rated=relevance_facts(True)),      # one passage has no position
+        answered(4, 1, claim(1), rated=relevance_facts(True)),  # one passage has no position
     ]
     found = known(alignment(every)).positions
     # first: used in 1 and 2, not in 3; middle: passages 2 (used) and 3 of 1, 3 of 2; last: 4 of 1 and 2, 2 of 3 (used)
@@ -191,8 +195,10 @@ def random_answers(seed: int, count: int) -> list[Facts]:
     every = []
     for n in range(count):
         passages = draw.randint(0, 6)
-        claims = [claim(*sorted(draw.sample(range(1, passages + 1), draw.randint(0, min(2, passages)))))
-                  for _ in range(draw.randint(0, 3))]     # fmt: skip
+        claims = [
+            claim(*sorted(draw.sample(range(1, passages + 1), draw.randint(0, min(2, passages)))))
+            for _ in range(draw.randint(0, 3))
+        ]
         rated = relevance_facts(*(draw.choice([True, False, None]) for _ in range(passages)))
         labels = {"answerable": draw.choice([True, None, False]), "relevant": draw.choice([None, ["d2"]])}
         every.append(answered(n, passages, *claims, refuse=draw.random() < 0.2, rated=rated, labels=labels))
@@ -235,7 +241,10 @@ def test_order_does_not_matter(alignment: Measure) -> None:
     shuffled = random.Random(2).sample(every, len(every))
     one, other = known(alignment(every)), known(alignment(shuffled))
     assert (one.ranks, one.answers, one.ignored_share, one.unused) == (
-        other.ranks, other.answers, other.ignored_share, other.unused
+        other.ranks,
+        other.answers,
+        other.ignored_share,
+        other.unused,
     )
     assert one.correlation == pytest.approx(other.correlation)
     assert one.correlation_interval is not None

@@ -38,7 +38,7 @@ LABELS: list[tuple[str, dict[str, Any], bool | None]] = [
 ]
 by_label = pytest.mark.parametrize(
     ("labels", "answerable"), [row[1:] for row in LABELS], ids=[row[0] for row in LABELS]
-)  # fmt: skip
+)
 
 
 SUPPORTED = Claim(1, "one", 0, 4, supporting=(1,), strength="direct")
@@ -70,16 +70,14 @@ def test_a_refusal_fails_where_labels_say_that_the_question_is_answerable(
     assert cause is not None
     assert cause.shown_by == ("label and judge" if answerable else "judge")
     assert WHETHER not in cause.lacking
-    if not labels.get("references"):     # of which nobody said whether the passage holds them
+    if not labels.get("references"):  # of which nobody said whether the passage holds them
         known = "the question is answerable" if answerable else "nothing says it is unanswerable"
         assert (cause.name, cause.decided_by) == ("wrong_refusal", f"the system declined to answer, but {known}")
         assert cause.basis == ("labels" if answerable else "judge")
 
 
 @by_label
-def test_an_answer_fails_where_the_set_says_that_there_is_none(
-    labels: dict[str, Any], answerable: bool | None
-) -> None:
+def test_an_answer_fails_where_the_set_says_that_there_is_none(labels: dict[str, Any], answerable: bool | None) -> None:
     """Elsewhere nothing is wrong with it, and no label beats the one that the set gives."""
     facts = facts_of(labels, refuse=False)
     verdict, cause = decide_verdict(CauseContext(facts)), attribute(facts)
@@ -112,7 +110,10 @@ def test_only_what_is_written_reads_the_label_alone() -> None:
     """Analysis and metrics ask `is_answerable`, so that a score, a verdict and a cause never disagree."""
     alone = re.compile(r"(?:example|case|asked)\.answerable\b")
     read = [
-        f"{path.name}:{n}" for folder in ("analysis", "metrics") for path in (SOURCE / folder).rglob("*.py")
-        for n, line in enumerate(path.read_text("utf-8").splitlines(), 1) if alone.search(line)
-    ]  # fmt: skip
+        f"{path.name}:{n}"
+        for folder in ("analysis", "metrics")
+        for path in (SOURCE / folder).rglob("*.py")
+        for n, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if alone.search(line)
+    ]
     assert read == []

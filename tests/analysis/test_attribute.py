@@ -80,13 +80,21 @@ class Case:
         }
         evidence |= {name: Evidence("k", name, 1, "test", "failed", None, reason="time-out") for name in self.failed}
         example = Example(
-            "q", "What?", references=self.references, relevant=self.relevant, gold_spans=self.spans,
+            "q",
+            "What?",
+            references=self.references,
+            relevant=self.relevant,
+            gold_spans=self.spans,
             answerable=self.answerable,
-        )     # fmt: skip
+        )
         response = Response(
-            "q", passages=self.passages, candidates=self.candidates, answer=self.answer, citations=self.citations,
+            "q",
+            passages=self.passages,
+            candidates=self.candidates,
+            answer=self.answer,
+            citations=self.citations,
             error=self.error,
-        )     # fmt: skip
+        )
         return Facts(example, response, evidence)
 
     def cause(self, **more: Any) -> Cause | None:
@@ -98,8 +106,15 @@ def case(**changes: Any) -> Case:
 
 
 def claim(n: int, *supporting: int, against: tuple[int, ...] = ()) -> Claim:
-    return Claim(n, f"claim {n}", 5 * n - 5, 5 * n - 1, supporting=supporting, contradicting=against,
-                 strength="direct" if supporting else None)     # fmt: skip
+    return Claim(
+        n,
+        f"claim {n}",
+        5 * n - 5,
+        5 * n - 1,
+        supporting=supporting,
+        contradicting=against,
+        strength="direct" if supporting else None,
+    )
 
 
 def passages(*docs: str, **parts: Any) -> tuple[Passage, ...]:
@@ -107,14 +122,24 @@ def passages(*docs: str, **parts: Any) -> tuple[Passage, ...]:
 
 
 LABELS_ONLY: dict[str, Any] = {
-    "references": (), "claims": None, "met": None, "agrees": None, "answer": None, "citations": None,
-}     # fmt: skip
+    "references": (),
+    "claims": None,
+    "met": None,
+    "agrees": None,
+    "answer": None,
+    "citations": None,
+}
 UNLABELLED: dict[str, Any] = {"relevant": None, "answerable": None}
 NO_REFERENCE: dict[str, Any] = {"references": (), "met": None, "agrees": None}
 REFUSAL: dict[str, Any] = {
-    "claims": (), "address": "no", "refuse": True, "agrees": (), "stated": (False, False), "answer": "I do not know.",
+    "claims": (),
+    "address": "no",
+    "refuse": True,
+    "agrees": (),
+    "stated": (False, False),
+    "answer": "I do not know.",
     "citations": (),
-}     # fmt: skip
+}
 WAS = "2023-05-01"
 OLD = (Passage("p1", "a", "one", superseded_by="a-new"), Passage("p2", "b", "two", updated_at=WAS))
 PIECES = (Passage("p1", "a", "x", span=Span("a", 0, 100)), Passage("p2", "b", "y", span=Span("b", 0, 50)))
@@ -131,78 +156,142 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     # rests on passage 1 alone, which a newer document replaced
     ("stale_source", {"passages": OLD, "agrees": ("contradicts", "agrees")}, "claim 1"),
     # the newest version of b came too: passage 2 is from an older one
-    ("stale_source", {
-        "passages": (*passages("a"), Passage("p2", "b", "old", updated_at="2023-01-01"),
-                     Passage("p3", "b", "new", updated_at="2024-01-01T09:00")),
-        "agrees": ("agrees", "contradicts"),
-    }, "passage 2"),
+    (
+        "stale_source",
+        {
+            "passages": (
+                *passages("a"),
+                Passage("p2", "b", "old", updated_at="2023-01-01"),
+                Passage("p3", "b", "new", updated_at="2024-01-01T09:00"),
+            ),
+            "agrees": ("agrees", "contradicts"),
+        },
+        "passage 2",
+    ),
     # passage 2 is all there is of b, and a candidate shows that a newer version of b exists
-    ("stale_source", {
-        "relevant": (Relevant(("b",)),), "met": ((1,), ()),
-        "passages": (*passages("x"), Passage("p2", "b", "old", updated_at="2023-01-01")),
-        "candidates": (Passage("p2", "b", "old", updated_at="2023-01-01"), Passage("p9", "b", updated_at="2024-01-01")),
-    }, "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage"),
+    (
+        "stale_source",
+        {
+            "relevant": (Relevant(("b",)),),
+            "met": ((1,), ()),
+            "passages": (*passages("x"), Passage("p2", "b", "old", updated_at="2023-01-01")),
+            "candidates": (
+                Passage("p2", "b", "old", updated_at="2023-01-01"),
+                Passage("p9", "b", updated_at="2024-01-01"),
+            ),
+        },
+        "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage",
+    ),
     # only the version that gold document b-new replaced was retrieved, and it does not say what the reference says
-    ("stale_source", {
-        "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
-        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
-    }, "gold document b-new came only as an outdated version (passage 2)"),
+    (
+        "stale_source",
+        {
+            "relevant": (Relevant(("b-new",)),),
+            "met": ((1,), ()),
+            "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+        },
+        "gold document b-new came only as an outdated version (passage 2)",
+    ),
     # of two gold documents, a came as it is and b only in the version before
-    ("stale_source", {
-        "relevant": (Relevant(("a",)), Relevant(("b",))), "met": ((1,), ()),
-        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b")),
-    }, "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage"),
+    (
+        "stale_source",
+        {
+            "relevant": (Relevant(("a",)), Relevant(("b",))),
+            "met": ((1,), ()),
+            "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b")),
+        },
+        "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage",
+    ),
     ("compound", {"passages": passages("a", "c"), "met": None, "claims": (claim(1, 1), claim(2))}, "1 of 2 gold"),
     ("compound", {**UNLABELLED, "met": ((1,), ()), "claims": (claim(1, 1), claim(2))}, "1 of 2 reference claims"),
     ("compound", {"met": ((1,), (), None), "claims": (claim(1), claim(2))}, "claims 1 and 2 have no support"),
-    ("retrieval_miss", {
-        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "y"),
-    }, "gold document b not among the 4 candidates"),
+    (
+        "retrieval_miss",
+        {"passages": passages("a", "c"), "candidates": passages("a", "c", "x", "y")},
+        "gold document b not among the 4 candidates",
+    ),
     ("retrieval_miss", {"passages": passages("c", "x"), **LABELS_ONLY}, "depth unknown"),
     ("retrieval_miss", {**UNLABELLED, "met": ((1,), ())}, "1 of 2 reference claims in none of the 3 passages"),
-    ("retrieval_miss", {
-        **UNLABELLED, **NO_REFERENCE, "ratings": (False, False, False), "address": "no", "claims": (claim(1, 1),),
-    }, "none of the 3 passages is relevant"),
-    ("ranked_low", {
-        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "b"), "met": ((1,), ()),
-    }, "gold document b at rank 4 of 4 candidates; 2 passages"),
-    ("ranked_low", {
-        "relevant": (Relevant(("y", "x")),), "passages": passages("a", "c"), **LABELS_ONLY,
-        "candidates": passages("a", "c", "x", "y"),
-    }, "gold document y or x at rank 3 of 4"),
-    ("ranked_low", {
-        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
-        "spans": (Span("a", 90, 110),),
-    }, "a (characters 90 to 110) stands whole at rank 3 of 3 candidates"),
-    ("lost_before_prompt", {
-        "passages": passages("a", "c"), "candidates": passages("b", "a", "x", "c"),
-    }, "gold document b at rank 1"),
-    ("lost_before_prompt", {
-        "passages": passages("a", "c"), "candidates": passages("a", "b", "c"), **LABELS_ONLY,
-    }, "gold document b at rank 2"),
+    (
+        "retrieval_miss",
+        {**UNLABELLED, **NO_REFERENCE, "ratings": (False, False, False), "address": "no", "claims": (claim(1, 1),)},
+        "none of the 3 passages is relevant",
+    ),
+    (
+        "ranked_low",
+        {"passages": passages("a", "c"), "candidates": passages("a", "c", "x", "b"), "met": ((1,), ())},
+        "gold document b at rank 4 of 4 candidates; 2 passages",
+    ),
+    (
+        "ranked_low",
+        {
+            "relevant": (Relevant(("y", "x")),),
+            "passages": passages("a", "c"),
+            **LABELS_ONLY,
+            "candidates": passages("a", "c", "x", "y"),
+        },
+        "gold document y or x at rank 3 of 4",
+    ),
+    (
+        "ranked_low",
+        {
+            "passages": PIECES,
+            "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
+            "spans": (Span("a", 90, 110),),
+        },
+        "a (characters 90 to 110) stands whole at rank 3 of 3 candidates",
+    ),
+    (
+        "lost_before_prompt",
+        {"passages": passages("a", "c"), "candidates": passages("b", "a", "x", "c")},
+        "gold document b at rank 1",
+    ),
+    (
+        "lost_before_prompt",
+        {"passages": passages("a", "c"), "candidates": passages("a", "b", "c"), **LABELS_ONLY},
+        "gold document b at rank 2",
+    ),
     ("span_cut", {"met": ((1,), ())}, "1 of 2 reference claims"),
     ("span_cut", {"passages": PIECES, "spans": (Span("a", 90, 110),)}, "a (characters 90 to 110)"),
-    ("span_cut", {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY},
-     "b (characters 60 to 70)"),
+    (
+        "span_cut",
+        {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY},
+        "b (characters 60 to 70)",
+    ),
     ("wrong_refusal", REFUSAL, "the question is answerable"),
     ("wrong_refusal", {**UNLABELLED, **REFUSAL}, "the question is answerable"),
-    ("wrong_refusal", {**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, "ratings": (True, False, False)},
-     "nothing says"),
+    (
+        "wrong_refusal",
+        {**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, "ratings": (True, False, False)},
+        "nothing says",
+    ),
     ("off_topic", {"address": "no"}, "does not address"),
     ("off_topic", {**UNLABELLED, **NO_REFERENCE, "address": "no", "claims": (claim(1), claim(2))}, "not address"),
     ("contradicted", {"claims": (claim(1, 1), claim(2, against=(2,)))}, "1 of 2 claims contradicted"),
     ("contradicted", {"claims": (claim(1, against=(3,)), claim(2))}, "claim 1 by passage 3"),
-    ("noise", {"claims": (claim(1, 1), claim(2, 3)), "agrees": ("agrees", "contradicts"), "citations": None},
-     "claim 2 follows passage 3"),
+    (
+        "noise",
+        {"claims": (claim(1, 1), claim(2, 3)), "agrees": ("agrees", "contradicts"), "citations": None},
+        "claim 2 follows passage 3",
+    ),
     ("noise", {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"}, "evidence is in 1 and 2"),
-    ("noise", {
-        **UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False), "claims": (claim(1, 2), claim(2)),
-        "citations": None,
-    }, "the answer uses passage 2; the evidence is in 1"),
+    (
+        "noise",
+        {
+            **UNLABELLED,
+            **NO_REFERENCE,
+            "ratings": (True, False, False),
+            "claims": (claim(1, 2), claim(2)),
+            "citations": None,
+        },
+        "the answer uses passage 2; the evidence is in 1",
+    ),
     ("ignored", {"claims": (claim(1), claim(2)), "citations": None}, "passages 1 and 2"),
-    ("ignored", {
-        **UNLABELLED, **NO_REFERENCE, "ratings": (False, True, False), "claims": (claim(1),), "citations": (),
-    }, "passage 2"),
+    (
+        "ignored",
+        {**UNLABELLED, **NO_REFERENCE, "ratings": (False, True, False), "claims": (claim(1),), "citations": ()},
+        "passage 2",
+    ),
     ("hallucinated", {"claims": (claim(1, 1), claim(2))}, "1 of 2 claims in no passage (claim 2)"),
     ("hallucinated", {"claims": (claim(1, 1), claim(2)), "agrees": ("agrees", "absent")}, "claim 2"),
     ("misattributed", {"citations": (Citation(0, 4, "p3"),), "address": "partly"}, "claim 1 cites passage 3"),
@@ -210,15 +299,27 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("incomplete", {"address": "partly"}, "only part"),
     ("incomplete", {"stated": (True, False)}, "1 of 2 reference claims and leaves out “r2”"),
     ("incomplete", {"stated": (True, False), "address": "partly"}, "only part of the question: it leaves out “r2”"),
-    ("wrong_answer", {"stated": (False, False), "agrees": ("absent", "absent")},
-     "states none of the 2 reference claims: “r1” and 1 more"),
-    ("wrong_answer", {"stated": (False,), "met": ((1,),), "agrees": ("absent", "absent"), "address": "partly"},
-     "the answer does not state “r1”"),
-    ("wrong_answer", {"agrees": ("agrees", "contradicts")},
-     "claim 2 contradicts the reference; the answer follows passage 2, which also holds the evidence: misread"),
-    ("wrong_answer", {"stated": (False,), "met": None, "references": ("One.",), "agrees": ("absent", "absent")},
-     "the answer does not state “One.”"),
-]     # fmt: skip
+    (
+        "wrong_answer",
+        {"stated": (False, False), "agrees": ("absent", "absent")},
+        "states none of the 2 reference claims: “r1” and 1 more",
+    ),
+    (
+        "wrong_answer",
+        {"stated": (False,), "met": ((1,),), "agrees": ("absent", "absent"), "address": "partly"},
+        "the answer does not state “r1”",
+    ),
+    (
+        "wrong_answer",
+        {"agrees": ("agrees", "contradicts")},
+        "claim 2 contradicts the reference; the answer follows passage 2, which also holds the evidence: misread",
+    ),
+    (
+        "wrong_answer",
+        {"stated": (False,), "met": None, "references": ("One.",), "agrees": ("absent", "absent")},
+        "the answer does not state “One.”",
+    ),
+]
 
 
 @pytest.mark.parametrize(("name", "changes", "words"), APPLIES)
@@ -233,15 +334,18 @@ def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
     assert cause.basis in ("record", "labels", "judge", "guess")
 
 
-@pytest.mark.parametrize(("changes", "component"), [
-    # the labelled passages a and b are at ranks 1 and 2; c leads astray
-    ({}, "generation"),
-    ({"passages": passages("c", "a", "b"), "claims": (claim(1, 1), claim(2, 1)), "met": ((2,), (3,))}, "retrieval"),
-    ({"passages": passages("a", "c", "b"), "claims": (claim(1, 2), claim(2, 2)), "met": ((3,), (3,))}, "retrieval"),
-    ({**UNLABELLED, "met": ((1,), (2,))}, "generation"),     # by the judge's evidence where no document is labelled
-    ({**UNLABELLED, "met": ((3,), (3,)), "claims": (claim(1, 2), claim(2, 2))}, "retrieval"),
-    ({**UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False)}, "generation"),
-])
+@pytest.mark.parametrize(
+    ("changes", "component"),
+    [
+        # the labelled passages a and b are at ranks 1 and 2; c leads astray
+        ({}, "generation"),
+        ({"passages": passages("c", "a", "b"), "claims": (claim(1, 1), claim(2, 1)), "met": ((2,), (3,))}, "retrieval"),
+        ({"passages": passages("a", "c", "b"), "claims": (claim(1, 2), claim(2, 2)), "met": ((3,), (3,))}, "retrieval"),
+        ({**UNLABELLED, "met": ((1,), (2,))}, "generation"),  # by the judge's evidence where no document is labelled
+        ({**UNLABELLED, "met": ((3,), (3,)), "claims": (claim(1, 2), claim(2, 2))}, "retrieval"),
+        ({**UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False)}, "generation"),
+    ],
+)
 def test_evidence_above_what_misled_is_the_generators_fault(changes: dict[str, Any], component: str) -> None:
     """Noise is retrieval's where what misled ranks above the evidence, and generation's where the evidence does.
 
@@ -266,8 +370,11 @@ def test_a_wrong_claim_from_below_the_evidence_is_the_generators_fault() -> None
         "claim 2 follows passage 3 but contradicts the reference; passage 1, labelled, ranks above"
     )
     first = case(
-        passages=passages("c", "a", "b"), met=((2,), (3,)), claims=(claim(1, 2), claim(2, 1)),
-        agrees=("agrees", "contradicts"), citations=None,
+        passages=passages("c", "a", "b"),
+        met=((2,), (3,)),
+        claims=(claim(1, 2), claim(2, 1)),
+        agrees=("agrees", "contradicts"),
+        citations=None,
     ).cause()
     assert first is not None
     assert (first.name, first.component) == ("noise", "retrieval")
@@ -276,28 +383,37 @@ def test_a_wrong_claim_from_below_the_evidence_is_the_generators_fault() -> None
 # the passages, which hold the evidence, which the wrong claim stands in, words of the cause
 GOLD_A: dict[str, Any] = {"relevant": (Relevant(("a",)),), "references": ("One.",)}
 MISREAD: list[tuple[str, dict[str, Any], str]] = [
-    ("one gold passage", {**GOLD_A, "passages": passages("a"), "met": ((1,),), "claims": (claim(1, 1),)},
-     "which also holds the evidence"),
+    (
+        "one gold passage",
+        {**GOLD_A, "passages": passages("a"), "met": ((1,),), "claims": (claim(1, 1),)},
+        "which also holds the evidence",
+    ),
     ("gold first of three", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1),)}, "passage 1"),
-    ("gold last of three", {**GOLD_A, "passages": passages("c", "b", "a"), "met": ((3,),), "claims": (claim(1, 3),)},
-     "passage 3"),
+    (
+        "gold last of three",
+        {**GOLD_A, "passages": passages("c", "b", "a"), "met": ((3,),), "claims": (claim(1, 3),)},
+        "passage 3",
+    ),
     ("by labels alone", {**GOLD_A, "met": None, "claims": (claim(1, 1),)}, "which by the labels holds the evidence"),
     ("by the judge alone", {**UNLABELLED, "met": ((2,),), "claims": (claim(1, 2),)}, "passage 2"),
     ("another passage says so too", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1, 3),)}, "follows passage 1,"),
     ("an unlabelled copy holds the evidence too", {**GOLD_A, "met": ((1, 2),), "claims": (claim(1, 2),)}, "passage 2"),
-    ("the part of the document with the labelled span", {
-        **GOLD_A, "spans": (Span("a", 110, 120),), "met": ((1,),), "claims": (claim(1, 2),),
-        "passages": tuple(
-            Passage(f"p{n}", "a", "x", span=Span("a", 100 * n - 100, 100 * n)) for n in (1, 2)
-        ),
-    }, "passage 2"),
-]     # fmt: skip
+    (
+        "the part of the document with the labelled span",
+        {
+            **GOLD_A,
+            "spans": (Span("a", 110, 120),),
+            "met": ((1,),),
+            "claims": (claim(1, 2),),
+            "passages": tuple(Passage(f"p{n}", "a", "x", span=Span("a", 100 * n - 100, 100 * n)) for n in (1, 2)),
+        },
+        "passage 2",
+    ),
+]
 
 
 @pytest.mark.parametrize(("what", "changes", "words"), MISREAD, ids=[row[0] for row in MISREAD])
-def test_who_follows_the_passage_with_the_evidence_misread_it(
-    what: str, changes: dict[str, Any], words: str
-) -> None:
+def test_who_follows_the_passage_with_the_evidence_misread_it(what: str, changes: dict[str, Any], words: str) -> None:
     """A wrong answer from a passage that also holds the evidence is the generator's fault: no ranking mends it."""
     cause = case(**{"agrees": ("contradicts",), "stated": (False,), "citations": None, **changes}).cause()
     assert cause is not None
@@ -311,7 +427,12 @@ def test_another_part_of_the_gold_document_leads_astray_as_any_passage_does() ->
     """Of a document that came in several passages, only those with the evidence are misread; the others are noise."""
     two = passages("a", "a")
     cause = case(
-        **GOLD_A, passages=two, met=((2,),), claims=(claim(1, 1),), agrees=("contradicts",), stated=(False,),
+        **GOLD_A,
+        passages=two,
+        met=((2,),),
+        claims=(claim(1, 1),),
+        agrees=("contradicts",),
+        stated=(False,),
         citations=None,
     ).cause()
     assert cause is not None
@@ -321,10 +442,18 @@ def test_another_part_of_the_gold_document_leads_astray_as_any_passage_does() ->
 def test_no_ranking_advice_where_one_passage_was_handed_on() -> None:
     """With one passage, and nothing missed, no facts give noise: there is nothing to rank."""
     for met, supporting, labels in product((((1,),), ((),), None), ((), (1,)), (GOLD_A, UNLABELLED)):
-        found = case(**{
-            **labels, "references": ("One.",), "passages": passages("a"), "met": met, "stated": (False,),
-            "claims": (claim(1, *supporting),), "agrees": ("contradicts",), "citations": None,
-        }).cause()     # fmt: skip
+        found = case(
+            **{
+                **labels,
+                "references": ("One.",),
+                "passages": passages("a"),
+                "met": met,
+                "stated": (False,),
+                "claims": (claim(1, *supporting),),
+                "agrees": ("contradicts",),
+                "citations": None,
+            }
+        ).cause()
         assert found is not None
         assert found.name != "noise"
 
@@ -343,7 +472,7 @@ UNTOLD: list[tuple[str, dict[str, Any], str]] = [
     ("the passages were not recorded", {"passages": None, "relevant": (Relevant(("a",)),)}, "nothing tells"),
     ("the reference was not looked for", {"references": ("One.",), "failed": ("verify_reference",)}, "nothing tells"),
     ("a reference claim has no verdict", {"references": ("One. Two.",), "met": ((1,), None)}, "nothing tells"),
-]     # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("what", "changes", "words"), UNTOLD, ids=[row[0] for row in UNTOLD])
@@ -360,16 +489,19 @@ def test_refusal_is_unclear_where_nothing_tells_what_the_passages_hold(
         assert any(remedy in what for what in cause.lacking)
 
 
-@pytest.mark.parametrize(("changes", "name"), [
-    ({"ratings": (False, True, False)}, "wrong_refusal"),     # by a verdict, not by a probability
-    ({"ratings": (False, False, False)}, "retrieval_miss"),
-    ({"passages": ()}, "empty_retrieval"),
-    ({"relevant": (Relevant(("a",)),)}, "wrong_refusal"),
-    ({"relevant": (Relevant(("z",)),)}, "retrieval_miss"),
-    ({"references": ("One.",), "met": ((1,),)}, "wrong_refusal"),
-    ({"references": ("One.",), "met": ((),)}, "retrieval_miss"),
-    ({"answerable": False}, None),
-])
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"ratings": (False, True, False)}, "wrong_refusal"),  # by a verdict, not by a probability
+        ({"ratings": (False, False, False)}, "retrieval_miss"),
+        ({"passages": ()}, "empty_retrieval"),
+        ({"relevant": (Relevant(("a",)),)}, "wrong_refusal"),
+        ({"relevant": (Relevant(("z",)),)}, "retrieval_miss"),
+        ({"references": ("One.",), "met": ((1,),)}, "wrong_refusal"),
+        ({"references": ("One.",), "met": ((),)}, "retrieval_miss"),
+        ({"answerable": False}, None),
+    ],
+)
 def test_refusal_is_decided_where_something_tells(changes: dict[str, Any], name: str | None) -> None:
     """Labels, a reference that was looked for and plain verdicts on the passages decide a refusal as ever."""
     cause = case(**{**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, **changes}).cause()
@@ -390,105 +522,189 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     ("empty_retrieval: correct refusal", {"answerable": False, "passages": (), **REFUSAL}, None),
     ("empty_retrieval: not recorded", {"passages": None, "met": None, "support_asked": False}, None),
     ("stale: the claim agrees", {"passages": OLD}, None),
-    ("stale: another passage supports it too", {
-        "passages": (*OLD, Passage("p3", "c", "x", updated_at=WAS)), "agrees": ("contradicts", "agrees"),
-        "claims": (claim(1, 1, 3), claim(2, 2)),
-    }, "wrong_answer"),
+    (
+        "stale: another passage supports it too",
+        {
+            "passages": (*OLD, Passage("p3", "c", "x", updated_at=WAS)),
+            "agrees": ("contradicts", "agrees"),
+            "claims": (claim(1, 1, 3), claim(2, 2)),
+        },
+        "wrong_answer",
+    ),
     ("stale: no dates", {"agrees": ("contradicts", "agrees")}, "wrong_answer"),
-    ("stale: a day is not older than its hour", {
-        "passages": (*passages("a"), Passage("p2", "b", "x", updated_at="2024-01-01"),
-                     Passage("p3", "b", "x", updated_at="2024-01-01T09:00")),
-        "agrees": ("agrees", "contradicts"),
-    }, "wrong_answer"),
-    ("stale: a superseded document that is labelled holds the answer", {
-        "passages": (Passage("p1", "a", "one", superseded_by="a-new"), *passages("b")), "met": ((1,), ()),
-        "relevant": (Relevant(("a",)),),
-    }, "span_cut"),
-    ("stale: an old version does not explain the other document that was missed", {
-        "relevant": (Relevant(("b-new",)), Relevant(("d",))), "met": ((), ()),
-        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
-    }, "retrieval_miss"),
-    ("stale: nothing says whether the old version holds the answer", {
-        "relevant": (Relevant(("b-new",)),), "met": None, "agrees": None, "candidates": passages("a"),
-        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
-    }, "retrieval_miss"),
-    ("stale: the newest came as well", {
-        "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
-        "passages": (*passages("b-new"), Passage("p2", "b-old", "two", superseded_by="b-new")),
-    }, "span_cut"),
+    (
+        "stale: a day is not older than its hour",
+        {
+            "passages": (
+                *passages("a"),
+                Passage("p2", "b", "x", updated_at="2024-01-01"),
+                Passage("p3", "b", "x", updated_at="2024-01-01T09:00"),
+            ),
+            "agrees": ("agrees", "contradicts"),
+        },
+        "wrong_answer",
+    ),
+    (
+        "stale: a superseded document that is labelled holds the answer",
+        {
+            "passages": (Passage("p1", "a", "one", superseded_by="a-new"), *passages("b")),
+            "met": ((1,), ()),
+            "relevant": (Relevant(("a",)),),
+        },
+        "span_cut",
+    ),
+    (
+        "stale: an old version does not explain the other document that was missed",
+        {
+            "relevant": (Relevant(("b-new",)), Relevant(("d",))),
+            "met": ((), ()),
+            "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+        },
+        "retrieval_miss",
+    ),
+    (
+        "stale: nothing says whether the old version holds the answer",
+        {
+            "relevant": (Relevant(("b-new",)),),
+            "met": None,
+            "agrees": None,
+            "candidates": passages("a"),
+            "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+        },
+        "retrieval_miss",
+    ),
+    (
+        "stale: the newest came as well",
+        {
+            "relevant": (Relevant(("b-new",)),),
+            "met": ((1,), ()),
+            "passages": (*passages("b-new"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+        },
+        "span_cut",
+    ),
     ("compound: all evidence found", {"claims": (claim(1, 1), claim(2))}, "hallucinated"),
-    ("compound: no evidence found", {
-        "passages": passages("c", "x"), "met": ((), ()), "claims": (claim(1), claim(2)),
-    }, "retrieval_miss"),
-    ("compound: the rest is contradicted, not made up", {
-        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, 1), claim(2, against=(1,))),
-    }, "retrieval_miss"),
+    (
+        "compound: no evidence found",
+        {"passages": passages("c", "x"), "met": ((), ()), "claims": (claim(1), claim(2))},
+        "retrieval_miss",
+    ),
+    (
+        "compound: the rest is contradicted, not made up",
+        {"passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, 1), claim(2, against=(1,)))},
+        "retrieval_miss",
+    ),
     ("retrieval_miss: another member of the group came", {"relevant": (Relevant(("b", "x")),)}, None),
     ("retrieval_miss: grade below 1", {"relevant": (Relevant(("a",)), Relevant(("x",), 0.5))}, None),
     ("retrieval_miss: the reference is all there", {**UNLABELLED}, None),
-    ("retrieval_miss: one passage is relevant", {
-        **UNLABELLED, **NO_REFERENCE, "ratings": (False, False, True), "address": "partly", "citations": None,
-        "claims": (claim(1, 3),),
-    }, "incomplete"),
-    ("retrieval_miss: labels rule it out although all ratings are no", {
-        **NO_REFERENCE, "ratings": (False, False, False), "address": "partly",
-    }, "incomplete"),
-    ("ranked_low: at the last rank handed on", {
-        "passages": passages("a", "c"), "candidates": passages("a", "b", "c"),
-    }, "lost_before_prompt"),
-    ("lost_before_prompt: one rank below", {
-        "passages": passages("a", "c"), "candidates": passages("a", "c", "b"),
-    }, "ranked_low"),
-    ("span_cut: covered by two passages with white space between", {
-        "passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 102, 200))), "spans": (Span("a", 90, 110),),
-    }, None),
-    ("span_cut: three characters are missing", {
-        "passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 103, 200))), "spans": (Span("a", 90, 110),),
-    }, "span_cut"),
-    ("ranked_low: no candidate holds the span whole", {
-        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 100, 200))),
-        "spans": (Span("a", 90, 110),),
-    }, "span_cut"),
-    ("ranked_low: one of two spans is cut everywhere", {
-        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
-        "spans": (Span("a", 90, 110), Span("b", 60, 70)),
-    }, "span_cut"),
+    (
+        "retrieval_miss: one passage is relevant",
+        {
+            **UNLABELLED,
+            **NO_REFERENCE,
+            "ratings": (False, False, True),
+            "address": "partly",
+            "citations": None,
+            "claims": (claim(1, 3),),
+        },
+        "incomplete",
+    ),
+    (
+        "retrieval_miss: labels rule it out although all ratings are no",
+        {**NO_REFERENCE, "ratings": (False, False, False), "address": "partly"},
+        "incomplete",
+    ),
+    (
+        "ranked_low: at the last rank handed on",
+        {"passages": passages("a", "c"), "candidates": passages("a", "b", "c")},
+        "lost_before_prompt",
+    ),
+    (
+        "lost_before_prompt: one rank below",
+        {"passages": passages("a", "c"), "candidates": passages("a", "c", "b")},
+        "ranked_low",
+    ),
+    (
+        "span_cut: covered by two passages with white space between",
+        {"passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 102, 200))), "spans": (Span("a", 90, 110),)},
+        None,
+    ),
+    (
+        "span_cut: three characters are missing",
+        {"passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 103, 200))), "spans": (Span("a", 90, 110),)},
+        "span_cut",
+    ),
+    (
+        "ranked_low: no candidate holds the span whole",
+        {
+            "passages": PIECES,
+            "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 100, 200))),
+            "spans": (Span("a", 90, 110),),
+        },
+        "span_cut",
+    ),
+    (
+        "ranked_low: one of two spans is cut everywhere",
+        {
+            "passages": PIECES,
+            "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
+            "spans": (Span("a", 90, 110), Span("b", 60, 70)),
+        },
+        "span_cut",
+    ),
     ("span_cut: positions unknown", {"spans": (Span("a", 90, 110),)}, None),
     ("wrong_refusal: it answered", {"answerable": True}, None),
     ("off_topic: a refusal addresses nothing", {**REFUSAL}, "wrong_refusal"),
     ("contradicted: another passage supports it", {"claims": (claim(1, 1, against=(2,)), claim(2, 2))}, None),
-    ("noise: the evidence is used", {
-        "claims": (claim(1, 1, 3), claim(2, 3)), "address": "partly", "citations": None,
-    }, "incomplete"),
-    ("noise: evidence cited is evidence used", {"claims": (claim(1, 3), claim(2, 3)), "address": "partly"},
-     "misattributed"),
+    (
+        "noise: the evidence is used",
+        {"claims": (claim(1, 1, 3), claim(2, 3)), "address": "partly", "citations": None},
+        "incomplete",
+    ),
+    (
+        "noise: evidence cited is evidence used",
+        {"claims": (claim(1, 3), claim(2, 3)), "address": "partly"},
+        "misattributed",
+    ),
     ("ignored: a citation is a use", {"claims": (claim(1), claim(2))}, "hallucinated"),
-    ("ignored: there was no evidence", {
-        **UNLABELLED, **NO_REFERENCE, "claims": (claim(1), claim(2)), "citations": None, "ratings": (False,) * 3,
-    }, "retrieval_miss"),
+    (
+        "ignored: there was no evidence",
+        {**UNLABELLED, **NO_REFERENCE, "claims": (claim(1), claim(2)), "citations": None, "ratings": (False,) * 3},
+        "retrieval_miss",
+    ),
     ("ignored: no claims", {"claims": (), "citations": None, "agrees": (), "address": "partly"}, "incomplete"),
-    ("hallucinated: the claim has no verdict", {
-        "claims": (claim(1, 1), replace(claim(2), status="failed")), "address": "partly",
-    }, "incomplete"),
+    (
+        "hallucinated: the claim has no verdict",
+        {"claims": (claim(1, 1), replace(claim(2), status="failed")), "address": "partly"},
+        "incomplete",
+    ),
     ("misattributed: on its own it is no failure", {"citations": (Citation(0, 4, "p3"),)}, None),
-    ("misattributed: one of two citations is right", {
-        "citations": (Citation(0, 4, "p3"), Citation(0, 4, "p1")), "address": "partly",
-    }, "incomplete"),
+    (
+        "misattributed: one of two citations is right",
+        {"citations": (Citation(0, 4, "p3"), Citation(0, 4, "p1")), "address": "partly"},
+        "incomplete",
+    ),
     ("misattributed: the system does not cite", {"citations": None, "address": "partly"}, "incomplete"),
-    ("misattributed: an unknown id is no passage", {"citations": (Citation(0, 4, "nine"),), "address": "partly"},
-     "incomplete"),
-    ("incomplete: a sentence that could not be read may state it", {
-        "stated": (True, False), "claims": (claim(1, 1), Claim(2, None, 5, 9, status="failed")),
-    }, None),
+    (
+        "misattributed: an unknown id is no passage",
+        {"citations": (Citation(0, 4, "nine"),), "address": "partly"},
+        "incomplete",
+    ),
+    (
+        "incomplete: a sentence that could not be read may state it",
+        {"stated": (True, False), "claims": (claim(1, 1), Claim(2, None, 5, 9, status="failed"))},
+        None,
+    ),
     ("wrong_answer: one of two is stated", {"stated": (False, True)}, "incomplete"),
     ("wrong_answer: whether the other is stated has no verdict", {"stated": (False, None)}, "incomplete"),
     ("wrong_answer: a refusal states nothing", {**REFUSAL}, "wrong_refusal"),
-    ("wrong_answer: the claims are from nowhere", {
-        "stated": (False, False), "agrees": ("absent", "absent"), "claims": (claim(1), claim(2, 2)),
-    }, "hallucinated"),
+    (
+        "wrong_answer: the claims are from nowhere",
+        {"stated": (False, False), "agrees": ("absent", "absent"), "claims": (claim(1), claim(2, 2))},
+        "hallucinated",
+    ),
     ("labels only, all found", {**LABELS_ONLY}, None),
     ("nothing known at all", {**UNLABELLED, **LABELS_ONLY, "passages": None}, None),
-]     # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("what", "changes", "name"), OTHERWISE, ids=[what for what, _, _ in OTHERWISE])
@@ -504,7 +720,7 @@ def test_not_in_index_needs_a_listing() -> None:
     absent = missed.cause(indexed={"a", "c"})
     assert absent is not None
     assert (absent.name, absent.decided_by) == ("not_in_index", "gold document b not in the index")
-    assert (absent.second, absent.second_by) == ("", "")     # what is not in the index cannot be found
+    assert (absent.second, absent.second_by) == ("", "")  # what is not in the index cannot be found
     listed = missed.cause(indexed={"a", "b", "c"})
     assert listed is not None
     assert listed.name == "retrieval_miss"
@@ -520,19 +736,41 @@ def test_not_in_index_needs_a_listing() -> None:
 def test_order_of_the_table() -> None:
     """The rows stand in the order of the specification."""
     assert [row.name for row in ROWS] == [
-        "system_failed", "unclear", "missed_refusal", "empty_retrieval", "stale_source", "compound", "not_in_index",
-        "retrieval_miss", "ranked_low", "lost_before_prompt", "span_cut", "wrong_refusal", "off_topic", "contradicted",
-        "noise", "ignored", "hallucinated", "wrong_answer", "misattributed", "incomplete",
-    ]     # fmt: skip
+        "system_failed",
+        "unclear",
+        "missed_refusal",
+        "empty_retrieval",
+        "stale_source",
+        "compound",
+        "not_in_index",
+        "retrieval_miss",
+        "ranked_low",
+        "lost_before_prompt",
+        "span_cut",
+        "wrong_refusal",
+        "off_topic",
+        "contradicted",
+        "noise",
+        "ignored",
+        "hallucinated",
+        "wrong_answer",
+        "misattributed",
+        "incomplete",
+    ]
 
 
 def test_first_row_decides_and_the_next_is_the_second() -> None:
     """Repairing what decided brings out the next cause, down a chain; the second is the row that applies after it."""
     broken = case(
-        passages=passages("a", "c"), candidates=passages("b", "a", "c"), met=((1,), ()), address="no",
-        claims=(claim(1, 1), claim(2, against=(2,))), agrees=("contradicts", "absent"), stated=(True, False),
+        passages=passages("a", "c"),
+        candidates=passages("b", "a", "c"),
+        met=((1,), ()),
+        address="no",
+        claims=(claim(1, 1), claim(2, against=(2,))),
+        agrees=("contradicts", "absent"),
+        stated=(True, False),
         citations=(Citation(0, 4, "b"),),
-    )     # fmt: skip
+    )
     repairs: list[tuple[dict[str, Any], str, str]] = [
         ({}, "lost_before_prompt", "off_topic"),
         ({"passages": passages("a", "b")}, "span_cut", "off_topic"),
@@ -542,7 +780,7 @@ def test_first_row_decides_and_the_next_is_the_second() -> None:
         ({"claims": (claim(1, 1), claim(2, 2))}, "wrong_answer", "misattributed"),
         ({"agrees": ("agrees", "agrees")}, "misattributed", "incomplete"),
         ({"citations": (Citation(0, 4, "a"),)}, "incomplete", ""),
-    ]     # fmt: skip
+    ]
     for changes, name, second in repairs:
         broken = replace(broken, **changes)
         cause = broken.cause()
@@ -553,76 +791,188 @@ def test_first_row_decides_and_the_next_is_the_second() -> None:
 
 # a case, its cause, the second opinion, words of what decides that
 TIES: list[tuple[str, dict[str, Any], str, str, str]] = [
-    ("two documents are missed for different reasons", {
-        "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
-        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "d"), "met": None,
-    }, "retrieval_miss", "ranked_low", "gold document d at rank 4 of 4"),
-    ("one ranked low, one lost", {
-        "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
-        "passages": passages("a", "c"), "candidates": passages("b", "a", "c", "d"), "met": ((1,), ()),
-    }, "ranked_low", "lost_before_prompt", "gold document b at rank 1"),
-    ("a document is missed, and what came is contradicted", {
-        "passages": passages("a", "c"), "candidates": passages("a", "c", "x"), "met": ((1,), ()),
-        "claims": (claim(1, against=(1,)),), "agrees": ("contradicts",), "stated": (False, False), "citations": None,
-    }, "retrieval_miss", "contradicted", "1 of 1 claim contradicted"),
-    ("nothing was found, and the answer is from nowhere", {
-        "passages": (), "met": ((), ()), "claims": (claim(1), claim(2)), "citations": None,
-    }, "empty_retrieval", "hallucinated", "2 of 2 claims"),
-    ("every document is missed, and the answer is from nowhere", {
-        "passages": passages("c", "x"), "met": ((), ()), "claims": (claim(1),), "agrees": ("absent",),
-        "citations": None,
-    }, "retrieval_miss", "hallucinated", "1 of 1 claim"),
-    ("compound, and another claim contradicts", {
-        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, against=(1,)), claim(2)),
-        "citations": None,
-    }, "compound", "contradicted", "claim 1 by passage 1"),
-    ("one claim is contradicted, one made up", {
-        "claims": (claim(1, against=(1,)), claim(2)), "stated": (True, True), "citations": None,
-    }, "contradicted", "hallucinated", "1 of 2 claims in no passage (claim 2)"),
-    ("the outdated version came, and the new one was found too far down", {
-        "relevant": (Relevant(("b-new",)),), "met": ((), ()), "candidates": passages("a", "b-old", "x", "b-new"),
-        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
-    }, "stale_source", "ranked_low", "gold document b-new at rank 4 of 4"),
-    ("a part was there and not stated, another was missed", {
-        "passages": passages("a", "c"), "candidates": passages("a", "c"), "met": ((1,), ()),
-        "claims": (claim(1, 1),), "agrees": ("absent",), "stated": (False, False), "citations": None,
-    }, "retrieval_miss", "incomplete", "1 of 2 reference claims and leaves out “r1”"),
-    ("wrong citations, and a part left out", {
-        "citations": (Citation(0, 4, "p3"),), "address": "partly",
-    }, "misattributed", "incomplete", "only part"),
-]     # fmt: skip
+    (
+        "two documents are missed for different reasons",
+        {
+            "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
+            "passages": passages("a", "c"),
+            "candidates": passages("a", "c", "x", "d"),
+            "met": None,
+        },
+        "retrieval_miss",
+        "ranked_low",
+        "gold document d at rank 4 of 4",
+    ),
+    (
+        "one ranked low, one lost",
+        {
+            "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
+            "passages": passages("a", "c"),
+            "candidates": passages("b", "a", "c", "d"),
+            "met": ((1,), ()),
+        },
+        "ranked_low",
+        "lost_before_prompt",
+        "gold document b at rank 1",
+    ),
+    (
+        "a document is missed, and what came is contradicted",
+        {
+            "passages": passages("a", "c"),
+            "candidates": passages("a", "c", "x"),
+            "met": ((1,), ()),
+            "claims": (claim(1, against=(1,)),),
+            "agrees": ("contradicts",),
+            "stated": (False, False),
+            "citations": None,
+        },
+        "retrieval_miss",
+        "contradicted",
+        "1 of 1 claim contradicted",
+    ),
+    (
+        "nothing was found, and the answer is from nowhere",
+        {"passages": (), "met": ((), ()), "claims": (claim(1), claim(2)), "citations": None},
+        "empty_retrieval",
+        "hallucinated",
+        "2 of 2 claims",
+    ),
+    (
+        "every document is missed, and the answer is from nowhere",
+        {
+            "passages": passages("c", "x"),
+            "met": ((), ()),
+            "claims": (claim(1),),
+            "agrees": ("absent",),
+            "citations": None,
+        },
+        "retrieval_miss",
+        "hallucinated",
+        "1 of 1 claim",
+    ),
+    (
+        "compound, and another claim contradicts",
+        {
+            "passages": passages("a", "c"),
+            "met": ((1,), ()),
+            "claims": (claim(1, against=(1,)), claim(2)),
+            "citations": None,
+        },
+        "compound",
+        "contradicted",
+        "claim 1 by passage 1",
+    ),
+    (
+        "one claim is contradicted, one made up",
+        {"claims": (claim(1, against=(1,)), claim(2)), "stated": (True, True), "citations": None},
+        "contradicted",
+        "hallucinated",
+        "1 of 2 claims in no passage (claim 2)",
+    ),
+    (
+        "the outdated version came, and the new one was found too far down",
+        {
+            "relevant": (Relevant(("b-new",)),),
+            "met": ((), ()),
+            "candidates": passages("a", "b-old", "x", "b-new"),
+            "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+        },
+        "stale_source",
+        "ranked_low",
+        "gold document b-new at rank 4 of 4",
+    ),
+    (
+        "a part was there and not stated, another was missed",
+        {
+            "passages": passages("a", "c"),
+            "candidates": passages("a", "c"),
+            "met": ((1,), ()),
+            "claims": (claim(1, 1),),
+            "agrees": ("absent",),
+            "stated": (False, False),
+            "citations": None,
+        },
+        "retrieval_miss",
+        "incomplete",
+        "1 of 2 reference claims and leaves out “r1”",
+    ),
+    (
+        "wrong citations, and a part left out",
+        {"citations": (Citation(0, 4, "p3"),), "address": "partly"},
+        "misattributed",
+        "incomplete",
+        "only part",
+    ),
+]
 
 # what the cause explains is no second cause
 EXPLAINED: list[tuple[str, dict[str, Any], str]] = [
     ("the system failed, so that nothing came", {"error": "boom", "passages": (), "answer": None}, "system_failed"),
-    ("an answer that should not be there is unsupported", {
-        "answerable": False, "relevant": None, "claims": (claim(1), claim(2)), "citations": None,
-    }, "missed_refusal"),
+    (
+        "an answer that should not be there is unsupported",
+        {"answerable": False, "relevant": None, "claims": (claim(1), claim(2)), "citations": None},
+        "missed_refusal",
+    ),
     ("nothing was found, and the system says so", {"passages": (), "met": ((), ()), **REFUSAL}, "empty_retrieval"),
-    ("a document is missed, and the system says so", {"passages": passages("c"), "met": ((), ()), **REFUSAL},
-     "retrieval_miss"),
-    ("a document is missed, and so is what it says", {
-        "passages": passages("a"), "candidates": passages("a"), "met": ((1,), ()), "claims": (claim(1, 1),),
-        "agrees": ("agrees",), "stated": (True, False), "address": "partly", "citations": None,
-    }, "retrieval_miss"),
-    ("a claim on outdated passages contradicts the reference, which is then not stated", {
-        "passages": OLD, "agrees": ("contradicts", "agrees"), "stated": (False, True),
-    }, "stale_source"),
+    (
+        "a document is missed, and the system says so",
+        {"passages": passages("c"), "met": ((), ()), **REFUSAL},
+        "retrieval_miss",
+    ),
+    (
+        "a document is missed, and so is what it says",
+        {
+            "passages": passages("a"),
+            "candidates": passages("a"),
+            "met": ((1,), ()),
+            "claims": (claim(1, 1),),
+            "agrees": ("agrees",),
+            "stated": (True, False),
+            "address": "partly",
+            "citations": None,
+        },
+        "retrieval_miss",
+    ),
+    (
+        "a claim on outdated passages contradicts the reference, which is then not stated",
+        {"passages": OLD, "agrees": ("contradicts", "agrees"), "stated": (False, True)},
+        "stale_source",
+    ),
     ("a refusal states nothing", REFUSAL, "wrong_refusal"),
-    ("another topic states nothing", {"address": "no", "agrees": ("absent", "absent"), "stated": (False, False)},
-     "off_topic"),
-    ("a contradicted claim stands where a right one belongs", {
-        "claims": (claim(1, 1), claim(2, against=(2,))), "agrees": ("agrees", "contradicts"), "stated": (True, False),
-    }, "contradicted"),
-    ("an answer without passages has no support", {
-        "claims": (claim(1), claim(2)), "citations": None, "agrees": ("absent", "absent"), "stated": (False, False),
-        "address": "partly",
-    }, "ignored"),
-    ("compound: both halves are in its name", {
-        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, 1), claim(2)),
-        "agrees": ("agrees", "absent"), "stated": (True, False), "citations": None,
-    }, "compound"),
-]     # fmt: skip
+    (
+        "another topic states nothing",
+        {"address": "no", "agrees": ("absent", "absent"), "stated": (False, False)},
+        "off_topic",
+    ),
+    (
+        "a contradicted claim stands where a right one belongs",
+        {"claims": (claim(1, 1), claim(2, against=(2,))), "agrees": ("agrees", "contradicts"), "stated": (True, False)},
+        "contradicted",
+    ),
+    (
+        "an answer without passages has no support",
+        {
+            "claims": (claim(1), claim(2)),
+            "citations": None,
+            "agrees": ("absent", "absent"),
+            "stated": (False, False),
+            "address": "partly",
+        },
+        "ignored",
+    ),
+    (
+        "compound: both halves are in its name",
+        {
+            "passages": passages("a", "c"),
+            "met": ((1,), ()),
+            "claims": (claim(1, 1), claim(2)),
+            "agrees": ("agrees", "absent"),
+            "stated": (True, False),
+            "citations": None,
+        },
+        "compound",
+    ),
+]
 
 
 @pytest.mark.parametrize(("what", "changes", "name", "second", "words"), TIES, ids=[row[0] for row in TIES])
@@ -691,11 +1041,11 @@ def test_answer_and_reference_that_say_the_same_stand_or_fall_together() -> None
     assert against is not None
     assert against.name == "contradicted"
     assert unlikely(case(met=((), ()), citations=None, **said), (0.9, 0.9), (0.25, 0.25)) is None
-    more = unlikely(case(**{**bare, "references": ("Claim 3.",)}), (0.25, 0.25), (0.9, 0.9))     # than the reference
+    more = unlikely(case(**{**bare, "references": ("Claim 3.",)}), (0.25, 0.25), (0.9, 0.9))  # than the reference
     assert more is not None
     missing = unlikely(case(met=((), ()), claims=(claim(1), claim(2)), citations=None), (0.25, 0.25), (0.25, 0.25))
     assert missing is not None
-    assert (missing.name, missing.component) == ("", "unclear")     # which of both is at fault, and not that neither is
+    assert (missing.name, missing.component) == ("", "unclear")  # which of both is at fault, and not that neither is
 
 
 def test_reference_that_says_more_than_the_documents() -> None:
@@ -720,7 +1070,7 @@ def test_reference_that_says_more_than_the_documents() -> None:
         met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20),), claims=(claim(1, 1), claim(2)), citations=None
     ).cause()
     assert made_up is not None
-    assert made_up.name == "hallucinated"     # not compound: no part of the evidence is missing
+    assert made_up.name == "hallucinated"  # not compound: no part of the evidence is missing
     elsewhere = case(met=((1,), ()), spans=(Span("a", 10, 20),)).cause()
     assert elsewhere is not None
     assert "where the passages stand in their documents" in elsewhere.lacking
@@ -732,8 +1082,10 @@ def test_lacking_names_what_was_not_known() -> None:
     assert labels is not None
     assert labels.name == "retrieval_miss"
     assert set(labels.lacking) == {
-        "answer not recorded", "a listing of the index", "candidates (the ranking before the cut) not recorded",
-    }     # fmt: skip
+        "answer not recorded",
+        "a listing of the index",
+        "candidates (the ranking before the cut) not recorded",
+    }
     known = case(passages=passages("a", "c"), candidates=passages("a", "c"), agrees=None, met=None).cause(indexed={"b"})
     assert known is not None
     assert known.lacking == ()
@@ -747,9 +1099,14 @@ def test_nothing_decides_but_it_failed() -> None:
     """A failed example that no row fits is unclear: no cause, the sign of failure and what is lacking."""
     # claim 1 contradicts the reference; no verdict says whether a passage supports it
     only = case(
-        **UNLABELLED, agrees=("contradicts", "agrees"), support_asked=False, passages=None, met=None, citations=None,
+        **UNLABELLED,
+        agrees=("contradicts", "agrees"),
+        support_asked=False,
+        passages=None,
+        met=None,
+        citations=None,
         claims=(claim(1), claim(2)),
-    )     # fmt: skip
+    )
     cause = attribute(only.facts(), {"context_recall": Measured("failed", reason="2 verdicts missing")})
     assert cause is not None
     assert (cause.name, cause.component, cause.second, cause.basis) == ("", "unclear", "", "")
@@ -769,9 +1126,12 @@ numbers = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
 any_claims = st.lists(
     st.builds(
         lambda supporting, against, status: (supporting, against, status),
-        numbers, numbers, st.sampled_from(["ok", "ok", "failed"]),
-    ), max_size=3,
-)     # fmt: skip
+        numbers,
+        numbers,
+        st.sampled_from(["ok", "ok", "failed"]),
+    ),
+    max_size=3,
+)
 
 
 @st.composite
@@ -850,9 +1210,10 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "labels": {"relevant": None, "spans": None, "answerable": None},
     "reference": NO_REFERENCE,
 }
-UNSURE = {     # as many verdicts that are but probabilities
-    "claims": (replace(claim(1, 1), p=0.5), replace(claim(2), p=0.05)), "citations": None,
-}     # fmt: skip
+UNSURE = {  # as many verdicts that are but probabilities
+    "claims": (replace(claim(1, 1), p=0.5), replace(claim(2), p=0.05)),
+    "citations": None,
+}
 
 
 def likely(drawn: Case, ratings: bool, claims: bool) -> Facts:
@@ -879,7 +1240,7 @@ def test_with_fewer_facts_a_cause_is_never_surer(drawn: Case, ratings: bool, cla
     if whole is None or left is None or whole.name != left.name or not whole.name:
         return
     if whole.name == "compound" and whole.basis == "guess":
-        return     # labels speak against it: all documents came
+        return  # labels speak against it: all documents came
     assert SURENESS.index(left.basis) <= SURENESS.index(whole.basis)
     if whole.name == "hallucinated":
         assert left.p <= whole.p
@@ -898,7 +1259,7 @@ def test_a_hallucination_is_a_guess_where_nothing_says_that_the_evidence_was_the
     rated = case(**bare, ratings=(True, True, False)).cause()
     assert rated is not None
     assert rated.basis == ("guess" if unsure else "judge")
-    other = {**made, "agrees": ("agrees", "absent")}     # what agrees with a reference that is there is not made up
+    other = {**made, "agrees": ("agrees", "absent")}  # what agrees with a reference that is there is not made up
     for known in (case(**other), case(**other, **UNLABELLED), case(**made, **NO_REFERENCE)):
         cause = known.cause()
         assert cause is not None

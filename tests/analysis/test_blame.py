@@ -13,15 +13,18 @@ POOR, REFUSED = BlamedRequest(1.0, 0.2, UNCLEAR, 0.1), BlamedRequest(1.0, 0.2, U
 IGNORED, UNFOUND = BlamedRequest(1.0, 0.3, "", 0.9), BlamedRequest(1.0, 0.3, "", None)
 
 
-@pytest.mark.parametrize(("came", "component"), [
-    (GOOD[:20] + [BlamedRequest(1.0, 0.0, "generation", 0.9)] * 20, "generation"),
-    (GOOD[:20] + [BlamedRequest(1.0, 0.0, "data", 0.9)] * 20, "retrieval"),
-    (GOOD[:20] + [BlamedRequest(1.0, 0.0, "system", None)] * 20, "system"),
-    (GOOD[:20] + [POOR] * 20, "retrieval"),          # nobody can tell, and the passages are poorer
-    (GOOD[:20] + [REFUSED] * 20, "generation"),      # nobody can tell, and they are as they were
-    (GOOD[:12] + [POOR] * 8 + [IGNORED] * 20, "generation"),      # no more failed, and the passages are as they were
-    (GOOD[:20] + [UNFOUND] * 20, "retrieval"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("came", "component"),
+    [
+        (GOOD[:20] + [BlamedRequest(1.0, 0.0, "generation", 0.9)] * 20, "generation"),
+        (GOOD[:20] + [BlamedRequest(1.0, 0.0, "data", 0.9)] * 20, "retrieval"),
+        (GOOD[:20] + [BlamedRequest(1.0, 0.0, "system", None)] * 20, "system"),
+        (GOOD[:20] + [POOR] * 20, "retrieval"),  # nobody can tell, and the passages are poorer
+        (GOOD[:20] + [REFUSED] * 20, "generation"),  # nobody can tell, and they are as they were
+        (GOOD[:12] + [POOR] * 8 + [IGNORED] * 20, "generation"),  # no more failed, and the passages are as they were
+        (GOOD[:20] + [UNFOUND] * 20, "retrieval"),
+    ],
+)
 def test_the_component_of_an_alert(came: Sequence[BlamedRequest], component: str) -> None:
     """Known causes name it; where none is known, that failures go with poorer passages, or do not."""
     assert blamed(GOOD, came).component == component

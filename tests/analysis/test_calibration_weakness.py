@@ -39,7 +39,7 @@ def test_no_signal_is_said(seed: int) -> None:
     figures = figures_of(odds(seed, 0.0))
     low = figures["auroc_after_low"]
     assert is_constant(figures) or low is not None
-    assert describe_weakness(figures) or (low is not None and 0.5 < low < 0.6)     # one interval in twenty is off
+    assert describe_weakness(figures) or (low is not None and 0.5 < low < 0.6)  # one interval in twenty is off
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,7 +68,7 @@ def test_a_constant_gives_no_verdict() -> None:
     (claim,) = constant.recalibrate(inputs, facts).claims
     assert (claim.status, claim.label) == ("failed", None)
     assert "nearly the same probability" in claim.reason
-    assert constant.recalibrate(inputs, facts).refuse is False     # what is not calibrated stays the base's
+    assert constant.recalibrate(inputs, facts).refuse is False  # what is not calibrated stays the base's
     spread = CalibratedJudge(LocalJudge(), made_file(spread_after=0.2, auroc_after=0.9, auroc_after_low=0.8))
     assert spread.recalibrate(inputs, facts).claims == facts.claims
 
@@ -78,10 +78,11 @@ def test_the_note_warns_first() -> None:
     said = {
         name: judge_note("calibrated:local#1", made_file(**figures), JudgeNote("local", limits=("other",))).limits
         for name, figures in {
-            "chance": {"auroc_after": 0.52, "auroc_after_low": 0.4, "spread_after": 0.1}, "older": {"auroc_after": 0.9},
+            "chance": {"auroc_after": 0.52, "auroc_after_low": 0.4, "spread_after": 0.1},
+            "older": {"auroc_after": 0.9},
             "constant": {"auroc_after": 0.5, "spread_after": 0.001},
         }.items()
-    }  # fmt: skip
+    }
     assert UNSURE in said["chance"][0]
     assert "no verdict on support" in said["constant"][0]
     assert said["older"][0] == "other"

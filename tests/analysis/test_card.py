@@ -116,7 +116,7 @@ def test_card_of_a_run() -> None:
     first = card.findings[0]
     assert (first.cause, first.segment, first.explains) == ("retrieval_miss", "type=multi_hop", 20)
     assert first.headline.startswith("retrieval misses evidence for multi_hop questions (context_recall 0.50")
-    assert first.confidence == "medium"     # 20 verdicts of the local judge
+    assert first.confidence == "medium"  # 20 verdicts of the local judge
     assert card.warnings[0] == "from the caller"
     assert card.definitions["faithfulness"][1].startswith("faithfulness =")
     assert card.took == {"seconds": 1.0}
@@ -207,7 +207,7 @@ def test_warning_of_ids_that_do_not_match() -> None:
     assert "'7'" in line
     assert not list(warn([], JUDGE, 100, [IdMatch(10, 5)]))
     assert not list(warn([], JUDGE, 100, [IdMatch(0, 0)]))
-    assert not list(warn([], JUDGE, 100, [IdMatch(10, 0, "doc-7")]))     # nothing was retrieved
+    assert not list(warn([], JUDGE, 100, [IdMatch(10, 0, "doc-7")]))  # nothing was retrieved
 
 
 def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:
@@ -219,10 +219,12 @@ def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:
 def test_ids_of_which_some_are_spelled_otherwise() -> None:
     """A few ids under another spelling are told, of documents and of chunks, with counts and both spellings."""
     pairs = [
-        (replace(example(relevant={f"page {n}": 1}), relevant_chunks=(Relevant((f"page {n}#1",)),)),
-         response([passage(f"page {n}" if n % 4 else f"Page-{n}", passage_id=f"page {n}{'#' if n % 5 else '-'}1")]))
+        (
+            replace(example(relevant={f"page {n}": 1}), relevant_chunks=(Relevant((f"page {n}#1",)),)),
+            response([passage(f"page {n}" if n % 4 else f"Page-{n}", passage_id=f"page {n}{'#' if n % 5 else '-'}1")]),
+        )
         for n in range(1, 41)
-    ]  # fmt: skip
+    ]
     visits = [Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)]
     documents, chunks = IdGatherer("document"), IdGatherer("chunk")
     gather(iter(visits), [documents, chunks])
@@ -282,12 +284,18 @@ def test_warning_of_missing_references() -> None:
     """Metrics that most examples lack an input for are named together; those that apply nowhere are left to reports."""
     part = {"scored": 20, "not_applicable": 75, "undefined": 5}
     why = {"no reference answer": 75, "the answer makes no claims": 5}
-    (line,) = warn([summary("context_recall", **part, reasons=why), summary("answer_recall", **part, reasons=why)],
-                   JUDGE, 100)     # fmt: skip
+    (line,) = warn(
+        [summary("context_recall", **part, reasons=why), summary("answer_recall", **part, reasons=why)], JUDGE, 100
+    )
     assert line == "75 of 100 examples are left out of context_recall, answer_recall: no reference answer."
     assert not list(warn([summary("context_recall", scored=0, not_applicable=100, reasons=why)], JUDGE, 100))
-    undefined = summary("faithfulness", scored=20, undefined=60, not_applicable=30,
-                        reasons={"the answer makes no claims": 60, "answer not recorded": 30})     # fmt: skip
+    undefined = summary(
+        "faithfulness",
+        scored=20,
+        undefined=60,
+        not_applicable=30,
+        reasons={"the answer makes no claims": 60, "answer not recorded": 30},
+    )
     assert "answer not recorded" in next(iter(warn([undefined], JUDGE, 100)))
 
 
@@ -316,8 +324,14 @@ def test_worst_are_spread_over_the_causes() -> None:
         for of in (rows, [])
     )
     assert pick_worst(failed, scores.values(), 99) == [
-        ("b", 0), ("d", 0), ("e", 0), ("c", 0), ("a", 0), ("h", 0), ("f", 0),
-    ]     # fmt: skip
+        ("b", 0),
+        ("d", 0),
+        ("e", 0),
+        ("c", 0),
+        ("a", 0),
+        ("h", 0),
+        ("f", 0),
+    ]
     assert pick_worst(failed, scores.values(), 2) == [("b", 0), ("d", 0)]
     assert pick_worst(nothing, scores.values(), 2) == [("b", 0), ("h", 0)]
     assert pick_worst(FailedResponses.of(cause_frame([])), quality(score_frame([])).values()) == []
@@ -327,8 +341,8 @@ def test_quality_turns_every_score_so_that_1_is_best() -> None:
     """Lower-is-better metrics are turned, other ranges rescaled, amounts and failures left out."""
     rows = [
         score("a", "faithfulness", scored(0.8)),
-        score("a", "unsupported", scored(0.4)),     # turned: 0.6
-        score("a", "answer_relevance:method=questions", scored(0.0)),     # of [-1, 1]: 0.5
+        score("a", "unsupported", scored(0.4)),  # turned: 0.6
+        score("a", "answer_relevance:method=questions", scored(0.0)),  # of [-1, 1]: 0.5
         score("a", "recall@5", Measured("failed", low=0.0, high=1.0)),
         score("b", "self_knowledge", scored(0.4)),
     ]

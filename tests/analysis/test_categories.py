@@ -82,8 +82,10 @@ def test_one_failure_an_example(seed: int) -> None:
     draw = random.Random(seed)
     rows = [
         (f"q{n}", repeat, Cause(draw.choice("abc"), lacking=tuple(draw.sample("xyz", draw.randrange(3)))))
-        for n in draw.sample(range(200), 60) for repeat in range(5) if draw.random() < 0.6
-    ]     # fmt: skip
+        for n in draw.sample(range(200), 60)
+        for repeat in range(5)
+        if draw.random() < 0.6
+    ]
     frame = cause_frame(rows)
     assert failures(frame).select("query_id", "repeat", "cause").rows() == by_polars(frame)
     failed = FailedResponses.of(frame).by_example()
@@ -112,10 +114,25 @@ def test_repeats_are_merged_alike_in_parts(seed: int, monkeypatch: pytest.Monkey
     """Examples merged a few at a time are those merged all at once, in the same order, bit by bit."""
     draw = random.Random(seed)
     made = [
-        Score("r", f"q{n}", repeat, "faithfulness", 1, None, 0, draw.choice(["scored", "failed", "undefined"]),
-              draw.random(), 1.0, 3.0, draw.random(), 1.0, draw.choice(["", "time-out"]))
-        for repeat in range(4) for n in draw.sample(range(50), 40)
-    ]     # fmt: skip
+        Score(
+            "r",
+            f"q{n}",
+            repeat,
+            "faithfulness",
+            1,
+            None,
+            0,
+            draw.choice(["scored", "failed", "undefined"]),
+            draw.random(),
+            1.0,
+            3.0,
+            draw.random(),
+            1.0,
+            draw.choice(["", "time-out"]),
+        )
+        for repeat in range(4)
+        for n in draw.sample(range(50), 40)
+    ]
     every = ScoreArrays.of(score_frame(made, {(one.query_id, one.repeat): draw.random() for one in made}))
     columns = every.column("faithfulness")
     assert columns is not None

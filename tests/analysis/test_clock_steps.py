@@ -27,10 +27,16 @@ def burst(at: datetime, n: int, x: float, first: int, *, past: bool = False) -> 
     """Scores that come a minute apart, of two tenants in turn."""
     scores = {"faithfulness": ArrivedScore("scored", x, 1.0, "local")}
     return [
-        Arrival(first + place, at + timedelta(minutes=place), f"t{first + place}", past=past,
-                segments={"tenant": ("acme", "bolt")[place % 2]}, scores=scores)
+        Arrival(
+            first + place,
+            at + timedelta(minutes=place),
+            f"t{first + place}",
+            past=past,
+            segments={"tenant": ("acme", "bolt")[place % 2]},
+            scores=scores,
+        )
         for place in range(n)
-    ]  # fmt: skip
+    ]
 
 
 def stepped(days: int, ahead: int = 2, bad: int = 100, before: Sequence[Arrival] = ()) -> list[Arrival]:
@@ -97,7 +103,7 @@ def test_logs_of_the_past_are_passed_by_and_counted() -> None:
     waiting = [replace(one, number=one.number + 40, scores=pending) for one in old]
     state, alerts = watched(watching(LEVEL), [*known, *old, *late, *waiting])
     assert alerts == []
-    assert state.passed == 60     # what waits for its judgement holds up nothing
+    assert state.passed == 60  # what waits for its judgement holds up nothing
     assert state.series[ALL].days[state.day].n == 104
     (note,) = _left_out(statuses(watching(LEVEL), state, simulated=False))
     assert note.startswith("faithfulness: 60 scores were of logs of the past and passed by")

@@ -22,7 +22,7 @@ from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.paired import agresti_min, paired_interval, unpaired_interval
 
-Value = float | str     # a value, or a status without one
+Value = float | str  # a value, or a status without one
 
 
 def score(metric: str, query_id: str, value: Value, repeat: int = 0, **more: float) -> Score:
@@ -30,13 +30,24 @@ def score(metric: str, query_id: str, value: Value, repeat: int = 0, **more: flo
     status = "scored" if scored else value
     bounds = {"low": value, "high": value} if scored else more
     return Score(
-        "r", query_id, repeat, metric, 1, None, 0, status, value if scored else None, **bounds,     # type: ignore[arg-type]
+        "r",
+        query_id,
+        repeat,
+        metric,
+        1,
+        None,
+        0,
+        status,  # type: ignore[arg-type]
+        value if scored else None,  # type: ignore[arg-type]
+        **bounds,
         reason="" if scored else "why",
-    )     # fmt: skip
+    )
 
 
 def arrays(
-    metric: str, values: Mapping[str, Value], weights: Mapping[str, float] | None = None,
+    metric: str,
+    values: Mapping[str, Value],
+    weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, str] | None = None,
 ) -> ScoreArrays:
     """Scores of one metric: query_id -> value or status."""
@@ -113,11 +124,15 @@ def test_weights_and_clusters_are_used() -> None:
 @pytest.mark.parametrize(
     ("metric", "rise", "verdict"),
     [
-        ("faithfulness", 0.2, "better"), ("faithfulness", -0.2, "worse"), ("faithfulness", 0.0, "no change seen"),
-        ("contradicted", 0.2, "worse"), ("contradicted", -0.2, "better"),
-        ("self_knowledge", 0.2, "changed"), ("self_knowledge", 0.0, "no change seen"),
+        ("faithfulness", 0.2, "better"),
+        ("faithfulness", -0.2, "worse"),
+        ("faithfulness", 0.0, "no change seen"),
+        ("contradicted", 0.2, "worse"),
+        ("contradicted", -0.2, "better"),
+        ("self_knowledge", 0.2, "changed"),
+        ("self_knowledge", 0.0, "no change seen"),
     ],
-)     # fmt: skip
+)
 def test_verdict_follows_the_direction(metric: str, rise: float, verdict: str) -> None:
     """The whole interval on one side of 0 is better or worse by the metric's direction; changed where it has none."""
     noise = [0.01 if i % 2 else -0.01 for i in range(20)]
@@ -209,9 +224,11 @@ def test_failures_are_counted_once_an_example() -> None:
 
 
 ALIKE = MeasurementSpec(
-    "new", "local:1", {"faithfulness": 1, "recall@5": 1, "context_recall": 1},
+    "new",
+    "local:1",
+    {"faithfulness": 1, "recall@5": 1, "context_recall": 1},
     {"verify_answer": (1,), "verify_reference": (2,)},
-)     # fmt: skip
+)
 ASKED = [parse(name) for name in ("recall@5", "faithfulness", "context_recall")]
 
 
@@ -242,7 +259,7 @@ def test_other_versions_are_refused() -> None:
     """Another version of a metric, or of a question that it needs, is another measurement."""
     base = replace(ALIKE, name="base", metrics={**ALIKE.metrics, "recall@5": 2})
     assert "recall@5 is version 1 in new and version 2 in base" in refused(base)
-    assert refused(base).endswith("ragauge evaluate new -m recall@5")     # the older one; to judge base again is no use
+    assert refused(base).endswith("ragauge evaluate new -m recall@5")  # the older one; to judge base again is no use
     older = replace(ALIKE, name="base", metrics={**ALIKE.metrics, "recall@5": 0})
     assert refused(older).endswith("ragauge evaluate base -m recall@5")
     asked = replace(ALIKE, name="base", questions={"verify_answer": (1,), "verify_reference": (1, 2)})

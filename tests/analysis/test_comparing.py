@@ -24,13 +24,15 @@ from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval
 
-Sides = tuple[Mapping[str, Value], Mapping[str, Value]]     # baseline, new run
+Sides = tuple[Mapping[str, Value], Mapping[str, Value]]  # baseline, new run
 
 
 def compared(
-    metrics: Mapping[str, Sides], segments: Mapping[str, Mapping[str, str]] | None = None, level: float = 0.95,
+    metrics: Mapping[str, Sides],
+    segments: Mapping[str, Mapping[str, str]] | None = None,
+    level: float = 0.95,
     clusters: Mapping[str, str] | None = None,
-) -> tuple[Comparer, Corrected]:     # fmt: skip
+) -> tuple[Comparer, Corrected]:
     """Metric -> scores in the baseline and now; segment column -> query_id -> value; query_id -> cluster."""
     sides = {name: tuple(arrays(name, side, None, clusters) for side in both) for name, both in metrics.items()}
     first_base, first_new = next(iter(sides.values()))
@@ -68,10 +70,14 @@ def of(values: Iterable[float]) -> dict[str, Value]:
 @pytest.mark.parametrize(
     ("metric", "shift", "verdict"),
     [
-        ("faithfulness", 0.2, "better"), ("faithfulness", -0.2, "worse"), ("contradicted", 0.2, "worse"),
-        ("contradicted", -0.2, "better"), ("self_knowledge", 0.2, "changed"), ("faithfulness", 0.0, "no change seen"),
+        ("faithfulness", 0.2, "better"),
+        ("faithfulness", -0.2, "worse"),
+        ("contradicted", 0.2, "worse"),
+        ("contradicted", -0.2, "better"),
+        ("self_knowledge", 0.2, "changed"),
+        ("faithfulness", 0.0, "no change seen"),
     ],
-)     # fmt: skip
+)
 def test_each_verdict(metric: str, shift: float, verdict: str) -> None:
     """A clear shift is better or worse by the metric's direction, changed where it has none; noise is no change."""
     g = np.random.default_rng(3)
@@ -101,12 +107,13 @@ def test_a_run_against_itself() -> None:
     """Case 75: the difference is 0 on every kind of metric, with an interval around it, and no change is seen."""
     g = np.random.default_rng(5)
     rates, shares = of(g.integers(0, 2, 40)), of(g.random(40))
-    _, found = compared({
-        "ignored_top_ranked": (rates, rates), "faithfulness": (shares, shares), "latency": (shares, shares),
-    }, {"type": {f"q{i}": "ab"[i % 2] for i in range(40)}})     # fmt: skip
+    _, found = compared(
+        {"ignored_top_ranked": (rates, rates), "faithfulness": (shares, shares), "latency": (shares, shares)},
+        {"type": {f"q{i}": "ab"[i % 2] for i in range(40)}},
+    )
     for change in (*found.metrics, *(part.change for part in found.segments)):
         assert (change.difference.mean, change.wins, change.losses) == (0.0, 0, 0)
-        if change.metric != "latency":     # without bounds nothing tells how far another pair may lie
+        if change.metric != "latency":  # without bounds nothing tells how far another pair may lie
             assert change.verdict == "no change seen"
             assert change.difference.interval is not None
             assert change.difference.interval.low < 0 < change.difference.interval.high
@@ -176,7 +183,7 @@ def test_segment_that_got_worse_under_a_better_mean() -> None:
     assert len(first.change.moved) == 20
     falls = [one.base - one.new for one in first.change.moved]
     assert falls == sorted(falls, reverse=True)
-    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)  # type: ignore[arg-type]     # only its metrics are read
     assert comparison.verdict == "mixed"
     assert comparison.worse_segments == (first,)
 
@@ -226,11 +233,11 @@ def test_possible_segments_say_something_new() -> None:
     _, found = compared({"faithfulness": (of(values), of(np.clip(fallen, 0, 1)))}, segments)
     rare = next(part for part in found.segments if part.value == "rare")
     assert rare.change.alone == "worse"
-    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)  # type: ignore[arg-type]     # only its metrics are read
     if rare.change.verdict != "worse":
         assert rare in comparison.possible_segments
     _, whole = compared({"faithfulness": (of(values), of(np.clip(values - 0.3, 0, 1)))}, segments)
-    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, whole.metrics, whole.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, whole.metrics, whole.segments)  # type: ignore[arg-type]     # only its metrics are read
     assert not comparison.possible_segments
 
 
@@ -327,8 +334,10 @@ def test_settings_by_path() -> None:
     new = {"retriever": {"k": 8, "stages": ["bm25", "dense"], "rerank": True}, "seed": 1, "model": "m", "empty": {}}
     found = config_diff(base, new)
     assert {one.path: (one.base, one.new) for one in found.changed} == {
-        "retriever.k": (5, 8), "retriever.stages": (["bm25"], ["bm25", "dense"]), "retriever.rerank": (1, True),
-    }     # fmt: skip
+        "retriever.k": (5, 8),
+        "retriever.stages": (["bm25"], ["bm25", "dense"]),
+        "retriever.rerank": (1, True),
+    }
     assert [(one.path, one.new) for one in found.added] == [("model", "m")]
     assert [(one.path, one.base) for one in found.removed] == [("prompt.name", "a")]
     assert len(found) == 5
@@ -342,8 +351,9 @@ def test_correction_is_the_one_chosen() -> None:
     for name, shift in (("faithfulness", 0.09), ("hit", 0.0), ("ndcg", 0.08), ("recall", 0.07), ("precision", 0.0)):
         base = g.random(60) * 0.8
         metrics[f"{name}@5" if name != "faithfulness" else name] = (
-            of(base), of(np.clip(base + shift + g.normal(0, 0.2, 60), 0, 1))
-        )     # fmt: skip
+            of(base),
+            of(np.clip(base + shift + g.normal(0, 0.2, 60), 0, 1)),
+        )
     comparer, _ = compared(metrics)
     choices: tuple[Correction, ...] = ("holm", "bh", "none")
     by_holm, by_discovery, plain = (corrected([comparer], 0.95, one)[0][0].metrics for one in choices)

@@ -45,7 +45,7 @@ def test_quarters_by_hand() -> None:
     assert [(band.low, band.high, band.n) for band in bands] == [(10, 20, 2), (30, 40, 2), (50, 60, 2), (70, 80, 2)]
     means = [band.means["faithfulness"] for band in bands]
     assert [(part.mean, part.n) for part in means] == [(0.75, 2), (1.0, 1), (0.5, 2), (0.25, 2)]
-    assert list(bands[0].means) == ["faithfulness"]      # recall says nothing about answers
+    assert list(bands[0].means) == ["faithfulness"]  # recall says nothing about answers
     assert means[2].interval == scaled_wilson([0.25, 0.75])
 
 
@@ -78,12 +78,16 @@ def test_contexts_without_texts_are_left_out(visits_of: VisitsOf) -> None:
     """An empty retrieval has length 0; redacted, absent and failed ones have no known length."""
     every = [
         Facts(example(query_id=f"q{n}"), answer)
-        for n, answer in enumerate([
-            response(0, query_id="q0"), response([passage("d", REDACTED)], query_id="q1"),
-            response(None, query_id="q2"), response(1, query_id="q3", error="down"),
-            response([passage("d", "hello world"), passage("e", "中文 \U0001f600")], query_id="q4"),
-        ])
-    ]     # fmt: skip
+        for n, answer in enumerate(
+            [
+                response(0, query_id="q0"),
+                response([passage("d", REDACTED)], query_id="q1"),
+                response(None, query_id="q2"),
+                response(1, query_id="q3", error="down"),
+                response([passage("d", "hello world"), passage("e", "中文 \U0001f600")], query_id="q4"),
+            ]
+        )
+    ]
     name, found = gathered(every, visits_of).lengths(values_of(faithfulness=[1.0] * 5))
     assert name == "context_characters"
     assert found.tolist() == pytest.approx([0, np.nan, np.nan, np.nan, 15], nan_ok=True)
@@ -106,4 +110,3 @@ def test_bands_hold_everything_once() -> None:
         assert sum(band.n for band in bands) == size
         assert all(a.high < b.low for a, b in pairwise(bands))
         assert len(bands) <= 4
-

@@ -58,14 +58,18 @@ def test_answers_without_the_fault_are_right() -> None:
 def test_each_cause_is_confirmed_and_refuted_as_its_rule_says(cause: str) -> None:
     """A right new answer confirms what other passages should mend and refutes the rest; a failing one the opposite."""
     made = [
-        (case, found) for case in planted_cases() if case.cause == {"unclear": "retrieval_miss"}.get(cause, cause)
-        for found in [experiment(failing(case), cause, 0, GOLD)] if isinstance(found, Experiment)
-    ]  # fmt: skip
+        (case, found)
+        for case in planted_cases()
+        if case.cause == {"unclear": "retrieval_miss"}.get(cause, cause)
+        for found in [experiment(failing(case), cause, 0, GOLD)]
+        if isinstance(found, Experiment)
+    ]
     assert made
     mends, stays = {
-        "right": ("confirmed", "refuted"), "still wrong": ("refuted", "confirmed"),
+        "right": ("confirmed", "refuted"),
+        "still wrong": ("refuted", "confirmed"),
         "right or open": ("confirmed", "undecided"),
-    }[RULES[cause].expects]  # fmt: skip
+    }[RULES[cause].expects]
     for case, one in made:
         assert outcome(one, sound(case)).verdict == mends
         assert outcome(one, failing(case)).verdict == stays
@@ -212,6 +216,7 @@ def test_tally_lays_inferred_and_confirmed_side_by_side() -> None:
     assert first.share == 0.6
     assert (first.interval.low, first.interval.high) == pytest.approx((0.230724, 0.882380), abs=1e-5)
     assert [(one.cause, one.made, one.share, one.interval) for one in rest] == [
-        ("", 0, None, None), ("misattributed", 0, None, None),
-    ]  # fmt: skip
+        ("", 0, None, None),
+        ("misattributed", 0, None, None),
+    ]
     assert rest[1].without == {NO_EXPERIMENT: 1}

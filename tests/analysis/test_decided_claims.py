@@ -15,7 +15,7 @@ from ragauge.analysis.explaining.case import count_found, count_stated, count_su
 from ragauge.data.facts import Evidence, ReferenceClaim, ReferenceFacts
 from ragauge.data.readability import ControlScale, Readability
 
-NO = tuple(n / 100 for n in range(30))      # known-no pairs score 0 to 0.29
+NO = tuple(n / 100 for n in range(30))  # known-no pairs score 0 to 0.29
 SCALE = ControlScale(yes=(0.9,) * 30, no=NO)
 READS = Readability("en", "prose", {"support": SCALE, "reference": SCALE, "agreement": SCALE, "address": SCALE})
 
@@ -35,11 +35,14 @@ def test_no_claim_is_denied_that_the_verdict_counts(
         assert seen.is_stated(1) != "no"
 
 
-@pytest.mark.parametrize(("p", "said"), [
-    (0.45, "0 of 1 {} surely {}, 1 unclear; expected share 0.45"),
-    (0.89, "1 of 1 {} {}; expected share 0.89"),
-    (0.05, "0 of 1 {} {}; expected share 0.05"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (0.45, "0 of 1 {} surely {}, 1 unclear; expected share 0.45"),
+        (0.89, "1 of 1 {} {}; expected share 0.89"),
+        (0.05, "0 of 1 {} {}; expected share 0.05"),
+    ],
+)
 def test_counts_say_what_the_probability_decides(p: float, said: str) -> None:
     """Claims are counted by one rule, whichever text they are of: found from 0.5, unclear above the known-no pairs."""
     facts = likely((p,), p, readability=READS)

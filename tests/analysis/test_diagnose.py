@@ -33,7 +33,7 @@ def summary(name: str, mean: float | None, half: float = 0.03, n: int = 200, **c
     interval = None if mean is None else Interval(max(0.0, mean - half), min(1.0, mean + half), "t")
     named = (name, metric.measures, metric.direction, metric.scale)
     made = Summary(*named, n, n, 0, 0, 0, mean, interval, low=mean, high=mean)
-    return replace(made, **changes)     # type: ignore[arg-type]     # fields of any type, by name
+    return replace(made, **changes)  # type: ignore[arg-type]     # fields of any type, by name
 
 
 def summaries(**means: float) -> tuple[Summary, ...]:
@@ -110,9 +110,12 @@ def test_starting_points_are_labelled() -> None:
     """The five values of A1 are those of the article, precision by sentence as there; all others are called ours."""
     theirs = {name: point.value for name, point in STARTING_POINTS.items() if point.source == "BEE-30050"}
     assert theirs == {
-        "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80,
-        "context_precision:unit=sentence": 0.70, "ignored_top_ranked": 0.30,
-    }     # fmt: skip
+        "faithfulness": 0.85,
+        "answer_relevance": 0.75,
+        "context_recall": 0.80,
+        "context_precision:unit=sentence": 0.70,
+        "ignored_top_ranked": 0.30,
+    }
 
 
 def test_level_by_interval() -> None:
@@ -128,8 +131,10 @@ def test_level_by_interval() -> None:
 @pytest.mark.parametrize(
     ("name", "mean", "said"),
     [
-        ("context_precision", 0.40, None), ("context_precision", 0.10, 0.20),
-        ("context_precision:unit=sentence", 0.40, 0.70), ("context_precision:unit=sentence", 0.90, None),
+        ("context_precision", 0.40, None),
+        ("context_precision", 0.10, 0.20),
+        ("context_precision:unit=sentence", 0.40, 0.70),
+        ("context_precision:unit=sentence", 0.90, None),
     ],
 )
 def test_precision_by_passage_and_by_sentence_have_points_of_their_own(
@@ -259,9 +264,7 @@ def test_no_cause_is_named_twice() -> None:
     """Whatever holds, each subject has one finding."""
     everything = {part: mean for _, means in READINGS for part, mean in means.items()}
     for _, means in READINGS:
-        held = diagnose(
-            summaries(**{**everything, **means}), causes(dict.fromkeys(WORDS, 5) | {"": 5}), 200
-        )
+        held = diagnose(summaries(**{**everything, **means}), causes(dict.fromkeys(WORDS, 5) | {"": 5}), 200)
         assert len(names(held)) == len(set(names(held)))
 
 
@@ -281,7 +284,7 @@ def test_unexplained_failures_say_what_is_missing() -> None:
     assert held[0].headline == f"{unclear} 60 labels would show it"
     assert "Candidates not recorded (6 examples)." in held[0].evidence
     assert held[0].confidence == "low"
-    assert "gold documents" not in held[0].fix     # none is missing
+    assert "gold documents" not in held[0].fix  # none is missing
     lacking = ("gold documents (relevant), 60 labels",)
     unlabeled = [(f"q{i}", 0, Cause("", "unclear", lacking=lacking)) for i in range(6)]
     (asking,) = diagnose((), cause_frame(unlabeled), 10)
@@ -307,7 +310,9 @@ def test_concentrated_segment() -> None:
     kind = ["multi_hop"] * 45 + ["single"] * 17 + ["multi_hop"] * 15 + ["single"] * 123
     of_segment = {"type": {"multi_hop": summaries(recall=0.41), "single": summaries(recall=0.9)}}
     (finding,) = diagnose(
-        summaries(recall=0.78), causes({"retrieval_miss": 62}), 200,
+        summaries(recall=0.78),
+        causes({"retrieval_miss": 62}),
+        200,
         within=SegmentView(Segments.of(segments(type=kind)), of_segment),
     )
     assert finding.segment == "type=multi_hop"
@@ -317,10 +322,12 @@ def test_concentrated_segment() -> None:
     )
     assert "With type=multi_hop it is 45 of 60 examples (75%), elsewhere 17 of 140 (12%; p < 0.0001" in finding.evidence
     tenant = diagnose(
-        summaries(recall=0.78), causes({"retrieval_miss": 62}), 200,
+        summaries(recall=0.78),
+        causes({"retrieval_miss": 62}),
+        200,
         within=SegmentView(Segments.of(segments(tenant=kind))),
     )[0]
-    said_so = "where tenant is multi_hop (recall@5 0.78 [0.75, 0.81] over all, 45 of 60"     # not the segment's number
+    said_so = "where tenant is multi_hop (recall@5 0.78 [0.75, 0.81] over all, 45 of 60"  # not the segment's number
     assert said_so in tenant.headline
 
 
@@ -337,6 +344,7 @@ def test_of_two_segments_alike_neither_is_named() -> None:
 
     With 45 of 100 in the second, it is in the first, with counts of the first alone beside its name.
     """
+
     def finding(second: int) -> Finding:
         inside = ["typo"] * 70 + ["slang"] * second + ["plain"] * 45
         kind = inside + ["typo"] * 30 + ["slang"] * (100 - second) + ["plain"] * 255
@@ -385,8 +393,15 @@ def test_fix_of_noise_follows_the_ranks() -> None:
 
 
 def missing(
-    count: int, n: int, *, cause: str = "retrieval_miss", lacking: str = "relevance labels", shown_by: str = "judge",
-    judge_id: str = "local:1", basis: str = "judge", means: Mapping[str, float] | None = None,
+    count: int,
+    n: int,
+    *,
+    cause: str = "retrieval_miss",
+    lacking: str = "relevance labels",
+    shown_by: str = "judge",
+    judge_id: str = "local:1",
+    basis: str = "judge",
+    means: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings on so many failures of n examples by evidence that is missing, as the judge or the labels say."""
     rows = cause_frame(
@@ -423,9 +438,9 @@ def test_no_relevant_passage_for_most_questions_is_doubted_too() -> None:
     assert less.confidence == "medium"
 
 
-@pytest.mark.parametrize(("changes", "sure"), [
-    ({"shown_by": "labels", "basis": "labels"}, "high"), ({"judge_id": "openai:a-model"}, "high"),
-])
+@pytest.mark.parametrize(
+    ("changes", "sure"), [({"shown_by": "labels", "basis": "labels"}, "high"), ({"judge_id": "openai:a-model"}, "high")]
+)
 def test_labels_and_a_model_judge_end_the_doubt(changes: dict[str, Any], sure: str) -> None:
     """What labels show, or a model that reads, is believed however much of it there is."""
     (finding,) = missing(50, 50, **changes)
@@ -442,11 +457,18 @@ def test_a_pattern_on_doubted_evidence_is_doubted() -> None:
     assert believed["compound"].confidence == "high"
 
 
-@pytest.mark.parametrize(("means", "held"), [
-    ({}, True), ({"context_precision": 0.05}, False), ({"context_precision": 0.05, "context_recall": 0.05}, False),
-    ({"context_precision": 0.05, "recall": 0.9}, True), ({"context_precision": 0.30}, True),
-    ({"context_recall": 0.05}, False), ({"context_precision": 0.05, "context_recall": 0.4}, True),
-])
+@pytest.mark.parametrize(
+    ("means", "held"),
+    [
+        ({}, True),
+        ({"context_precision": 0.05}, False),
+        ({"context_precision": 0.05, "context_recall": 0.05}, False),
+        ({"context_precision": 0.05, "recall": 0.9}, True),
+        ({"context_precision": 0.30}, True),
+        ({"context_recall": 0.05}, False),
+        ({"context_precision": 0.05, "context_recall": 0.4}, True),
+    ],
+)
 def test_disagreement_needs_something_relevant(means: dict[str, float], held: bool) -> None:
     """Nobody disagrees over passages of which hardly any is relevant; a few relevant ones among many are enough."""
     found_names = [match.pattern.name for match in matches(summaries(ignored_top_ranked=0.9, **means))]
@@ -469,9 +491,14 @@ def test_only_examples_that_can_have_the_cause_are_compared() -> None:
     found = concentrated_in("missed_refusal", hits, frame)
     assert found is not None
     assert (found.column, found.value, found.hits, found.n, found.other_hits, found.other_n) == (
-        "tenant", "a", 10, 10, 2, 10,
-    )     # fmt: skip
-    other = concentrated_in("noise", [f"q{i}" for i in range(20, 80)], frame)     # even among the answerable
+        "tenant",
+        "a",
+        10,
+        10,
+        2,
+        10,
+    )
+    other = concentrated_in("noise", [f"q{i}" for i in range(20, 80)], frame)  # even among the answerable
     assert other is None
     without_labels = concentrated_in("missed_refusal", hits, frame.drop("answerable"))
     assert without_labels is not None
@@ -494,13 +521,13 @@ def test_the_clearest_example_is_shown() -> None:
 
 def test_concentration_is_corrected() -> None:
     """A p-value that is small alone is not significant among twenty segments."""
-    hits = [f"q{i}" for i in range(20)]     # of 100; 8 of them among the 20 of "a"
+    hits = [f"q{i}" for i in range(20)]  # of 100; 8 of them among the 20 of "a"
     kind = ["a"] * 8 + ["b"] * 12 + ["a"] * 12 + ["b"] * 68
     alone = fisher_greater(8, 20, 12, 80)
     assert 0.005 < alone < 0.05
     found_alone = concentrated_in("noise", hits, segments(type=kind))
     assert found_alone is not None
-    assert found_alone.p == pytest.approx(min(1.0, 2 * alone))     # two values are two looks
+    assert found_alone.p == pytest.approx(min(1.0, 2 * alone))  # two values are two looks
     even = {f"column{i}": ["x", "y"] * 50 for i in range(10)}
     assert concentrated_in("noise", hits, segments(type=kind, **even)) is None
 

@@ -41,9 +41,11 @@ def test_values_come_back_exactly() -> None:
     """Every value of every response is kept to the last bit, and what is not scored is not there."""
     thirds = [1 / 3, None, 2 / 3, 1.0]
     values = values_of(faithfulness=thirds, latency=[12.5, 0.1, None, 1e9])
-    assert [str(metric) for metric in values.metrics] == ["faithfulness", "latency"]     # recall@5 was not computed
+    assert [str(metric) for metric in values.metrics] == ["faithfulness", "latency"]  # recall@5 was not computed
     assert [values.at(n) for n in range(4)] == [
-        {"faithfulness": 1 / 3, "latency": 12.5}, {"latency": 0.1}, {"faithfulness": 2 / 3},
+        {"faithfulness": 1 / 3, "latency": 12.5},
+        {"latency": 0.1},
+        {"faithfulness": 2 / 3},
         {"faithfulness": 1.0, "latency": 1e9},
     ]
     assert values.of("faithfulness").tolist() == pytest.approx([1 / 3, np.nan, 2 / 3, 1], nan_ok=True)
@@ -129,5 +131,6 @@ def test_one_distribution_a_metric() -> None:
     values = values_of(faithfulness=[0.0, None, 1.0], ignored_top_ranked=[1.0, 1.0, None], token_f1=[None] * 3)
     found = distributions(values)
     assert [(d.metric, d.kind, d.exact, sum(b.count for b in d.bins)) for d in found] == [
-        ("faithfulness", "mean", True, 2), ("ignored_top_ranked", "rate", True, 2),
+        ("faithfulness", "mean", True, 2),
+        ("ignored_top_ranked", "rate", True, 2),
     ]

@@ -22,9 +22,7 @@ def planted(seed: int, n: int = 200, together: float = 0.0) -> Any:
     """Scores where k=5 adds .10, hybrid and shown add nothing, and k=5 with hybrid adds `together` besides."""
     rng = np.random.default_rng(seed)
     common = rng.normal(0.5, 0.12, (n, 1))
-    means = [
-        0.1 * (one["k"] == 5) + together * (one["k"] == 5 and one["retriever"] == "hybrid") for one in TRIALS
-    ]
+    means = [0.1 * (one["k"] == 5) + together * (one["k"] == 5 and one["retriever"] == "hybrid") for one in TRIALS]
     return np.clip(common + np.array(means) + rng.normal(0, 0.08, (n, len(TRIALS))), 0, 1)
 
 
@@ -32,9 +30,10 @@ def test_difference_is_the_mean_over_pairs_and_examples() -> None:
     """An effect is what hand arithmetic gives: the mean difference over all pairs otherwise equal, and so are costs."""
     values = planted(0)
     (effect,) = (
-        one for one in parameter_effects(TRIALS, values, METRIC, BASE, costs={"cost": [float(t["k"]) for t in TRIALS]})
+        one
+        for one in parameter_effects(TRIALS, values, METRIC, BASE, costs={"cost": [float(t["k"]) for t in TRIALS]})
         if one.parameter == "k"
-    )     # fmt: skip
+    )
     high = [n for n, one in enumerate(TRIALS) if one["k"] == 5]
     low = [n for n, one in enumerate(TRIALS) if one["k"] == 1]
     assert effect.pairs == 4
@@ -54,13 +53,17 @@ def test_planted_verdicts_in_a_hundred_seeds() -> None:
 def test_interaction_is_found_and_none_is_invented() -> None:
     """A k that helps hybrid alone is named in 95 of 100 seeds; without it at most 5 of 100 seeds name any."""
     found = sum(
-        ("k", 5) in {pair for one in interactions(TRIALS, planted(seed, together=0.1), METRIC, BASE)
-                     for pair in (one.first, one.second)}
+        ("k", 5)
+        in {
+            pair
+            for one in interactions(TRIALS, planted(seed, together=0.1), METRIC, BASE)
+            for pair in (one.first, one.second)
+        }
         for seed in range(100)
-    )     # fmt: skip
+    )
     invented = sum(bool(interactions(TRIALS, planted(seed), METRIC, BASE)) for seed in range(100))
     assert found >= 95
-    assert invented <= 5 + 7     # 5 % and three standard errors of 100 seeds
+    assert invented <= 5 + 7  # 5 % and three standard errors of 100 seeds
 
 
 def test_missing_scores_cost_their_pairs_alone() -> None:

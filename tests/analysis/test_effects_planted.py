@@ -18,12 +18,15 @@ from ragauge.stats.families import may_be_best
 
 METRIC, N = parse("token_f1"), 300
 SPACE: dict[str, list[Any]] = {
-    "model": ["small", "large"], "retriever": ["bm25", "hybrid"], "k": [1, 5], "tone": ["plain", "terse"],
+    "model": ["small", "large"],
+    "retriever": ["bm25", "hybrid"],
+    "k": [1, 5],
+    "tone": ["plain", "terse"],
     "shown": [False, True],
-}     # fmt: skip
+}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]
 BASE = {name: values[0] for name, values in SPACE.items()}
-TEXTS = [     # passages with the answers that stand in them
+TEXTS = [  # passages with the answers that stand in them
     ("The hub pairs with sixty devices. It blinks twice when it is full.", "sixty devices"),
     ("A parcel costs 9 euros. Heavy ones are collected at the counter.", "9 euros"),
     ("Users must be 16 years old. Schools may ask for an exception.", "16 years old"),
@@ -50,11 +53,13 @@ def asked(seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     wrong = np.array([f1(context.rstrip(".").split(". ")[-1], answer) for context, answer in drawn])
     numeric = np.array([any(letter.isdigit() for letter in answer) for _, answer in drawn])
     latent = 0.5 * rng.random((N, 1)) + 0.5 * rng.random((N, len(TRIALS)))
-    plain = latent.reshape(N, -1, 2)[:, :, [0]].repeat(2, axis=2).reshape(N, -1)     # shown is read by nobody
-    chance = np.array([
-        0.4 + 0.2 * (one["model"] == "large") + 0.2 * (one["k"] == 5 and one["retriever"] == "hybrid")
-        for one in TRIALS
-    ])     # fmt: skip
+    plain = latent.reshape(N, -1, 2)[:, :, [0]].repeat(2, axis=2).reshape(N, -1)  # shown is read by nobody
+    chance = np.array(
+        [
+            0.4 + 0.2 * (one["model"] == "large") + 0.2 * (one["k"] == 5 and one["retriever"] == "hybrid")
+            for one in TRIALS
+        ]
+    )
     hurt = 0.5 * np.array([one["tone"] == "terse" for one in TRIALS]) * numeric[:, None]
     right = plain < chance - hurt
     return np.where(right, 1.0, wrong[:, None]), numeric
@@ -75,12 +80,14 @@ def read(seed: int) -> dict[str, bool]:
     best = [trial for trial, one in zip(TRIALS, stays, strict=True) if one]
     return {
         "ignored": idle_parameters(names, answers) == ["shown"] and everywhere["shown"].verdict == "inside the noise",
-        "segment": there["tone"].verdict == "matters" and (there["tone"].difference or 0) < 0
+        "segment": there["tone"].verdict == "matters"
+        and (there["tone"].difference or 0) < 0
         and elsewhere["tone"].verdict != "matters",
         "interaction": {("k", 5), ("retriever", "hybrid")} in [{one.first, one.second} for one in together],
-        "best value": everywhere["model"].verdict == "matters" and (everywhere["model"].difference or 0) > 0
+        "best value": everywhere["model"].verdict == "matters"
+        and (everywhere["model"].difference or 0) > 0
         and all(one["model"] == "large" and one["k"] == 5 and one["retriever"] == "hybrid" for one in best),
-    }     # fmt: skip
+    }
 
 
 def test_plants_are_read_in_own_text() -> None:

@@ -28,10 +28,18 @@ from ragauge.stats.weighted import Interval
 
 HOUSE = Path(ragauge.__file__).parent
 CHOSEN = {
-    "mean_interval", "paired_interval", "unpaired_interval", "paired_test", "unpaired_test", "widened",
-    "widened_difference", "wilson", "order_statistics", "detectable",
-}     # fmt: skip
-FORMULAS = ("analysis/explaining/means.py", "wilson")     # writes out the formula of an interval that the seam chose
+    "mean_interval",
+    "paired_interval",
+    "unpaired_interval",
+    "paired_test",
+    "unpaired_test",
+    "widened",
+    "widened_difference",
+    "wilson",
+    "order_statistics",
+    "detectable",
+}
+FORMULAS = ("analysis/explaining/means.py", "wilson")  # writes out the formula of an interval that the seam chose
 N = 40
 RANDOM = np.random.default_rng(5)
 SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)

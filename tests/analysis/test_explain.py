@@ -47,27 +47,42 @@ def rich(**changes: Any) -> Facts:
     """Everything is known: three claims, four passages, two reference claims, labels with grades, citations."""
     labels = {"d1": 2, "d4": 1, "d9": 3, "d3": 0}
     asked = example(
-        "Sixty of them.", "It weighs 9 kg.", relevant=labels, answerable=True, aspects=("how many", "how heavy"),
-        criteria=("names the number", "is short"), relevant_chunks=(Relevant(("d1",)), Relevant(("d7",))),
-    )     # fmt: skip
+        "Sixty of them.",
+        "It weighs 9 kg.",
+        relevant=labels,
+        answerable=True,
+        aspects=("how many", "how heavy"),
+        criteria=("names the number", "is short"),
+        relevant_chunks=(Relevant(("d1",)), Relevant(("d7",))),
+    )
     dates = ["2023-01-01", "2024-05-01", "2024-05-01", "2024-02-01"]
     passages = [
         passage(f"d{n}", f"number {n}: 60 of them", score=1 / n, updated_at=date) for n, date in enumerate(dates, 1)
     ]
     got = response(
-        passages, ANSWER, citations=[(0, 5, "d1"), (ENDS[0] + 2, ENDS[1], "d7"), (ENDS[1] + 2, ENDS[2], "d2")],
-        latency_ms={"retrieval": 30.0, "generation": 70.0}, tokens={"input": 90, "output": 10}, cost=0.25,
-    )     # fmt: skip
+        passages,
+        ANSWER,
+        citations=[(0, 5, "d1"), (ENDS[0] + 2, ENDS[1], "d7"), (ENDS[1] + 2, ENDS[2], "d2")],
+        latency_ms={"retrieval": 30.0, "generation": 70.0},
+        tokens={"input": 90, "output": 10},
+        cost=0.25,
+    )
     found = evidence(
         answer_facts(
-            claim(1, 2, start=0, end=ENDS[0]), claim(contradicting=[3], start=ENDS[0] + 1, end=ENDS[1]),
-            claim(2, contradicting=[1], strength="implied", start=ENDS[1] + 1, end=ENDS[2]), address="partly",
+            claim(1, 2, start=0, end=ENDS[0]),
+            claim(contradicting=[3], start=ENDS[0] + 1, end=ENDS[1]),
+            claim(2, contradicting=[1], strength="implied", start=ENDS[1] + 1, end=ENDS[2]),
+            address="partly",
         ),
-        reference_facts([1], []), relevance_facts(True, False, True, True),
-        agreement_facts(["agrees", "contradicts", "absent"], [True, False]), CoverFacts((True, False)),
-        GuessedFacts((0.5, 0.9)), rate_sentences=relevance_facts(True, False, False, unit="sentence"),
-        cover_criteria=CoverFacts((False, True)), rate_answer=relevance_facts(True, True, False, unit="sentence"),
-    )     # fmt: skip
+        reference_facts([1], []),
+        relevance_facts(True, False, True, True),
+        agreement_facts(["agrees", "contradicts", "absent"], [True, False]),
+        CoverFacts((True, False)),
+        GuessedFacts((0.5, 0.9)),
+        rate_sentences=relevance_facts(True, False, False, unit="sentence"),
+        cover_criteria=CoverFacts((False, True)),
+        rate_answer=relevance_facts(True, True, False, unit="sentence"),
+    )
     return replace(Facts(asked, got, found, ranking_of(asked, got)), **changes)
 
 
@@ -99,14 +114,13 @@ def test_every_symbol_is_known(metric: Metric) -> None:
     assert [name for name, known in covered(metric) if not known] == []
 
 
-
-
 # what only a study knows: tokens of whole documents, the chunks of the index, distances of vectors
 OF_STUDIES = [
-    one for one in samples()
+    one
+    for one in samples()
     if {"labels.token_spans", "labels.neighbours"} & {*one.needs.values()}
     or one.name() in ("precision_omega", "attainable_recall")
-]     # fmt: skip
+]
 
 
 def spanned() -> Facts:
@@ -149,7 +163,7 @@ def worth(terms: str) -> float:
     """The value of written arithmetic: numbers, + - * / ^ log2 and brackets, and nothing else."""
     text = terms.replace("·", "*").replace("^", "**").replace(",", "").removesuffix("=")
     assert re.fullmatch(r"(?:log2|[0-9.+\-*/() e])*", text), terms
-    value = eval(text, {"__builtins__": {}, "log2": log2})     # noqa: S307 - checked to be arithmetic
+    value = eval(text, {"__builtins__": {}, "log2": log2})  # noqa: S307 - checked to be arithmetic
     return float(value)
 
 
@@ -162,7 +176,7 @@ def test_counts_add_up() -> None:
         (worked,) = explained(rich(), metric).metrics
         ratio = worked.score.denominator
         if worked.items and ratio is not None and metric.name() not in ("precision", "r_precision", "f1", "judged"):
-            pairs = metric.name() == "citation_precision"     # counted in pairs, shown by claim
+            pairs = metric.name() == "citation_precision"  # counted in pairs, shown by claim
             assert len(worked.items) == ratio or pairs, str(metric)
             assert sum(item.counts is True for item in worked.items) == worked.score.numerator, str(metric)
             checked += 1
@@ -174,15 +188,18 @@ def test_faithfulness_by_hand() -> None:
     worked = one(rich(), "faithfulness")
     assert worked.arithmetic == "2 / 3 = 0.667"
     assert symbols(rich(), "faithfulness") == {
-        "support": "any", "c": "3", "S[i]": "S[1] = {1, 2}, S[2] = {}, S[3] = {2}",
+        "support": "any",
+        "c": "3",
+        "S[i]": "S[1] = {1, 2}, S[2] = {}, S[3] = {2}",
         "p[i]": "p[1] = 1, p[2] = 0, p[3] = 1",
-    }     # fmt: skip
+    }
     assert [item.counts for item in worked.items] == [True, False, True]
     assert worked.items[1].name == "claim 2"
     assert [item.why for item in worked.items] == [
-        "supported by passages 1 and 2, direct", "contradicted by passage 3",
+        "supported by passages 1 and 2, direct",
+        "contradicted by passage 3",
         "supported by passage 2, implied; contradicted by passage 1",
-    ]     # fmt: skip
+    ]
     direct = one(rich(), "faithfulness:support=direct")
     assert [item.counts for item in direct.items] == [True, False, False]
 
@@ -205,13 +222,18 @@ def test_probabilities_are_worked_out() -> None:
 def test_retrieval_by_hand() -> None:
     """d1 (grade 2) at rank 1, d4 at rank 4, d9 (grade 3) not returned: L, ranks and the sums behind the numbers."""
     assert symbols(rich(), "recall@2") == {
-        "rel": "1", "unit": "document", "k": "2", "top_k": "ranks 1 to 2; 1 of L among them: d1",
+        "rel": "1",
+        "unit": "document",
+        "k": "2",
+        "top_k": "ranks 1 to 2; 1 of L among them: d1",
         "L": "3: d1 (grade 2, rank 1), d4 (rank 4), d9 (grade 3, not returned)",
-    }     # fmt: skip
+    }
     assert one(rich(), "recall@2").arithmetic == "1 / 3 = 0.333"
     assert [(item.name, item.counts, item.why) for item in one(rich(), "recall@2").items] == [
-        ("d1", True, "rank 1, grade 2"), ("d4", False, "rank 4, beyond 2"), ("d9", False, "not returned, grade 3"),
-    ]     # fmt: skip
+        ("d1", True, "rank 1, grade 2"),
+        ("d4", False, "rank 4, beyond 2"),
+        ("d9", False, "not returned, grade 3"),
+    ]
     assert one(rich(), "mrr").arithmetic == "1 / 1 = 1"
     assert one(rich(), "map").arithmetic == "(1/1 + 2/4) / 3 = 0.5"
     # DCG = 2/log2(2) + 1/log2(5) = 2.431; IDCG = 3/1 + 2/log2(3) + 1/2 = 4.762
@@ -250,8 +272,9 @@ def test_no_value_says_why() -> None:
     worked = one(gap, "faithfulness")
     assert worked.arithmetic == "between 0.5 and 1, whatever the missing verdicts are"
     assert [(item.counts, item.why) for item in worked.items] == [
-        (True, "supported by passage 1, direct"), (None, "no verdict: cut off"),
-    ]     # fmt: skip
+        (True, "supported by passage 1, direct"),
+        (None, "no verdict: cut off"),
+    ]
     assert symbols(gap, "faithfulness")["S[i]"] == "S[1] = {1}, S[2] = ?"
 
 
@@ -289,7 +312,7 @@ def test_cause_table_in_order() -> None:
     assert set(verdicts[:first]) <= {"no", "unknown"}
     assert all(row.rule and row.why for row in found.rows)
     assert all(row.verdict != "second" or row.cause == found.cause.second for row in found.rows)
-    assert found.sign == "1 of 3 gold documents missed"     # d9
+    assert found.sign == "1 of 3 gold documents missed"  # d9
 
 
 def test_second_opinion_is_marked() -> None:
@@ -333,9 +356,11 @@ def test_explaining_never_fails(claims: Any, relevant: list[bool], refuses: bool
     """Whatever the facts are, everything is explained, and counted items add up to the numerator."""
     made = [claim(*sorted(for_it), contradicting=sorted(against)) for for_it, against in claims]
     found = evidence(
-        answer_facts(*made, refuse=refuses), reference_facts(*([1] if mark else [] for mark in relevant)),
-        agreement_facts(["agrees"] * len(made), relevant), relevance_facts(*(relevant + [None] * 3)[:3]),
-    )     # fmt: skip
+        answer_facts(*made, refuse=refuses),
+        reference_facts(*([1] if mark else [] for mark in relevant)),
+        agreement_facts(["agrees"] * len(made), relevant),
+        relevance_facts(*(relevant + [None] * 3)[:3]),
+    )
     asked = example(*(f"r{n}" for n in range(len(relevant))), relevant=["d1", "d5"])
     got = response(3, ANSWER)
     facts = Facts(asked, got, found, ranking_of(asked, got))
@@ -352,9 +377,13 @@ def test_a_reference_claim_in_no_one_passage_agrees_with_its_probability() -> No
     """
     asked = example("A hub blinks twice. It is blue.")
     claims = ReferenceClaim(1, "A hub blinks twice.", (), 0.85), ReferenceClaim(2, "It is blue.", (), 0.2)
-    got = Facts(asked, response([passage("d1", "Two blinks.")], "Fine."), evidence(
-        answer_facts(claim(1, start=0, end=5)), ReferenceFacts(claims), agreement_facts(["absent"], [True, False])
-    ))     # fmt: skip
+    got = Facts(
+        asked,
+        response([passage("d1", "Two blinks.")], "Fine."),
+        evidence(
+            answer_facts(claim(1, start=0, end=5)), ReferenceFacts(claims), agreement_facts(["absent"], [True, False])
+        ),
+    )
     found = explained(got, "context_recall", stored=attribute(got))
     (worked,) = found.metrics
     assert [item.why for item in worked.items] == ["no passage named (p 0.85)", "in no passage (p 0.20)"]
@@ -363,8 +392,9 @@ def test_a_reference_claim_in_no_one_passage_agrees_with_its_probability() -> No
     assert values["t[h]"] == "t[1] = 0.85, t[2] = 0.2"
     said = {fact.name: fact.says for fact in found.facts if fact.about == "reference"}
     assert said == {
-        "claim 1": "T = none named · p 0.85 · stated", "claim 2": "T = {} · p 0.20 · not stated",
+        "claim 1": "T = none named · p 0.85 · stated",
+        "claim 2": "T = {} · p 0.20 · not stated",
         "all claims": "1 of 2 reference claims found in the passages; expected share 0.53",
-    }     # fmt: skip
+    }
     rows = {row.cause: row.why for row in found.rows}
     assert "1 of 2 reference claims" in rows["retrieval_miss"]

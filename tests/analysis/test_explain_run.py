@@ -24,9 +24,12 @@ from ragauge.metrics.catalogue import parse
 
 
 def explained(
-    metric: str, values: dict[str, Value], weights: dict[str, float] | None = None,
-    clusters: dict[str, str] | None = None, **bounds: float,
-) -> MeanWorked:     # fmt: skip
+    metric: str,
+    values: dict[str, Value],
+    weights: dict[str, float] | None = None,
+    clusters: dict[str, str] | None = None,
+    **bounds: float,
+) -> MeanWorked:
     rows = [score(metric, q, v, 0, **(bounds if v == "failed" else {})) for q, v in values.items()]
     by_response = {(query_id, 0): weight for query_id, weight in (weights or {}).items()}
     column = ScoreArrays.of(score_frame(rows, by_response, clusters)).column(metric)
@@ -120,7 +123,7 @@ def test_other_intervals() -> None:
     cut = explained("latency", {"a": 1.0, "b": 0.9, "c": 0.2})
     assert ", cut to [0, " in cut.interval
     amounts = explained("latency", {f"q{i}": 5.0 for i in range(97)})
-    assert amounts.interval.startswith("all 97 values are 5: at most 3.8% of others differ ")     # z² / (97 + z²)
+    assert amounts.interval.startswith("all 97 values are 5: at most 3.8% of others differ ")  # z² / (97 + z²)
     nothing = explained("latency", {"a": 0.0, "b": 0.0})
     assert nothing.why_none.startswith("all values are 0 and have no bounds")
 

@@ -20,9 +20,15 @@ def pairs(own: list[float], other: list[float], metric: Metric = RIGHT) -> Pairs
     none = np.array([], dtype=np.int64)
     ends = (np.array([]), np.array([]))
     return Pairs(
-        metric, np.arange(len(own)), np.array(own, float), np.array(other, float), None, None,
-        FailedPairs(none, None, ends, ends), none,
-    )  # fmt: skip
+        metric,
+        np.arange(len(own)),
+        np.array(own, float),
+        np.array(other, float),
+        None,
+        None,
+        FailedPairs(none, None, ends, ends),
+        none,
+    )
 
 
 def test_parts_add_up_to_the_best_value() -> None:
@@ -77,9 +83,11 @@ def test_planted_losses_lie_within_their_intervals() -> None:
         assert one.oracle is not None
         assert one.closed_book is not None
         told = {
-            "oracle": one.oracle.gap, "rest": one.oracle.rest, "closed book": one.closed_book.gap,
+            "oracle": one.oracle.gap,
+            "rest": one.oracle.rest,
+            "closed book": one.closed_book.gap,
             "alone": one.closed_book.alone,
-        }  # fmt: skip
+        }
         for name, estimate in told.items():
             assert estimate.interval is not None
             held[name] += estimate.interval.low <= truth[name] <= estimate.interval.high

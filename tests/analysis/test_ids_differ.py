@@ -22,10 +22,15 @@ TOPICS = [
 def rows(labelled: Sequence[str], retrieved: Sequence[str]) -> list[dict[str, Any]]:
     """Answered from the right text, which is labelled and retrieved under these ids."""
     return [
-        {"query_id": f"q{n}", "query": f"{TOPICS[n % 3][0]} ({n})", "answer": TOPICS[n % 3][1],
-         "relevant": [label], "passages": [{"doc_id": doc_id, "text": TOPICS[n % 3][1]}]}
+        {
+            "query_id": f"q{n}",
+            "query": f"{TOPICS[n % 3][0]} ({n})",
+            "answer": TOPICS[n % 3][1],
+            "relevant": [label],
+            "passages": [{"doc_id": doc_id, "text": TOPICS[n % 3][1]}],
+        }
         for n, (label, doc_id) in enumerate(zip(labelled, retrieved, strict=True))
-    ]     # fmt: skip
+    ]
 
 
 def card_of(tmp_path: Path, labelled: Sequence[str], retrieved: Sequence[str]) -> rg.Scorecard:

@@ -70,13 +70,17 @@ def test_counts_over_responses(visits_of: VisitsOf) -> None:
     mixed = AnswerFacts((GOOD, Claim(2, "b")), "fully", False)
     rated = RelevanceFacts((Rating(1, True, p=0.8), Rating(2, False, p=0.1)))
     facts = [
-        Facts(Example("q1", "?"), Response("q1", answer="a"), {
-            "verify_answer": evidence(mixed, replies=2), "rate_passages": evidence(rated, "rate_passages", 0),
-        }),
-        Facts(Example("q2", "?"), Response("q2", answer="b"), {
-            "verify_answer": evidence(AnswerFacts((NO_VERDICT,), "fully", False), replies=1),
-        }),
-    ]  # fmt: skip
+        Facts(
+            Example("q1", "?"),
+            Response("q1", answer="a"),
+            {"verify_answer": evidence(mixed, replies=2), "rate_passages": evidence(rated, "rate_passages", 0)},
+        ),
+        Facts(
+            Example("q2", "?"),
+            Response("q2", answer="b"),
+            {"verify_answer": evidence(AnswerFacts((NO_VERDICT,), "fully", False), replies=1)},
+        ),
+    ]
     gatherer = UseGatherer(hybrid=True)
     for visit in visits_of(facts):
         gatherer.add(visit)
@@ -97,13 +101,15 @@ def test_metrics_share_questions() -> None:
         AskedOf("agree", "n", Paid(1, cost=0.25, unpriced=1)),
     ]
     needs = {
-        "faithfulness": ["verify_answer"], "answer_correctness": ["verify_answer", "agree"], "completeness": ["cover"],
-    }  # fmt: skip
+        "faithfulness": ["verify_answer"],
+        "answer_correctness": ["verify_answer", "agree"],
+        "completeness": ["cover"],
+    }
     faithful, correct, covered = metric_costs(needs, asked)
     assert (faithful.paid.calls, faithful.paid.known_cost, faithful.alone.calls) == (10, 2.0, 0)
     assert faithful.shared_with == ("answer_correctness",)
     assert (correct.paid.calls, correct.alone.calls, correct.alone.cost) == (15, 5, 0.75)
-    assert correct.paid.known_cost is None     # a price among its calls is unknown
+    assert correct.paid.known_cost is None  # a price among its calls is unknown
     assert (covered.paid, covered.shared_with) == (Paid(), ())
 
 
@@ -115,9 +121,19 @@ def columns(places: list[int], values: list[float | None]) -> Columns:
     status = np.array([FAILED if value is None else SCORED for value in values])
     place = np.array(places)
     return Columns(
-        place, place, status, found, nothing, nothing, np.where(status == FAILED, 0.0, found),
-        np.where(status == FAILED, 1.0, found), np.zeros(n, dtype=int), None, None, ("",),
-    )     # fmt: skip
+        place,
+        place,
+        status,
+        found,
+        nothing,
+        nothing,
+        np.where(status == FAILED, 0.0, found),
+        np.where(status == FAILED, 1.0, found),
+        np.zeros(n, dtype=int),
+        None,
+        None,
+        ("",),
+    )
 
 
 def test_spread_between_askings() -> None:
@@ -131,7 +147,7 @@ def test_spread_between_askings() -> None:
     assert found.means == pytest.approx((0.5, 1 / 3, 1.0))
     assert found.width == pytest.approx(2 / 3)
     assert found.deviation == pytest.approx(np.std([0.5, 1 / 3, 1.0], ddof=1))
-    assert (found.n, found.changed) == (2, 1)     # scored in all: 0 and 1; of these 1 changed
+    assert (found.n, found.changed) == (2, 1)  # scored in all: 0 and 1; of these 1 changed
 
 
 def test_spread_of_nothing_scored() -> None:

@@ -41,8 +41,20 @@ N = 200
 def columns(values: np.ndarray | list[float]) -> Columns:
     value = np.asarray(values, dtype=float)
     at, nothing = np.arange(value.size), np.full(value.size, np.nan)
-    return Columns(at, at, np.full(value.size, SCORED), value, nothing, nothing, value, value,
-                   np.zeros(value.size, dtype=np.int64), None, None, ("",))  # fmt: skip
+    return Columns(
+        at,
+        at,
+        np.full(value.size, SCORED),
+        value,
+        nothing,
+        nothing,
+        value,
+        value,
+        np.zeros(value.size, dtype=np.int64),
+        None,
+        None,
+        ("",),
+    )
 
 
 def scores(mean: float, spread: float = 0.1, seed: int = 1) -> np.ndarray:
@@ -148,8 +160,9 @@ def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error
     ids = [f"q{n}" for n in range(N)]
     slices = Slices(ids, pl.DataFrame({"query_id": ids}), {})
     errors = {} if error is None else {"faithfulness": error}
-    source = ScoreSource(lambda _: columns(new), lambda _: pairs(new, base), slices, slices, errors=errors,
-                         pair_errors=errors)  # fmt: skip
+    source = ScoreSource(
+        lambda _: columns(new), lambda _: pairs(new, base), slices, slices, errors=errors, pair_errors=errors
+    )
     from ragauge.data.config.reading import read_config
 
     return check_conditions(rules_of(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0][0]
@@ -204,8 +217,18 @@ def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None
     from ragauge.data.response import Run
     from ragauge.reporting.writers.terminal import terminal
 
-    card = ScorecardData(Run("r1", "r"), JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}), N, 0,
-                     (of(0.6),), {}, (), {}, 0, ())  # fmt: skip
+    card = ScorecardData(
+        Run("r1", "r"),
+        JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}),
+        N,
+        0,
+        (of(0.6),),
+        {},
+        (),
+        {},
+        0,
+        (),
+    )
     console = Console(width=width)
     with console.capture() as got:
         console.print(terminal(sections(card)))

@@ -27,8 +27,8 @@ from ragauge.metrics.facts import Facts
 
 ANSWER = "The tower is 300 metres tall. It stands in Porto."
 SPANS = ((0, 29), (30, 49))
-SCORES = (0.02, 0.3, 0.5, 0.7, 0.98)     # of a judge, from a clear no to a clear yes
-UNREADABLE = Controls({})     # without any control pair the judge can read nothing
+SCORES = (0.02, 0.3, 0.5, 0.7, 0.98)  # of a judge, from a clear no to a clear yes
+UNREADABLE = Controls({})  # without any control pair the judge can read nothing
 
 
 def evidence(question: str, facts: FactsOf) -> Evidence:
@@ -60,10 +60,17 @@ def labeled(support: Sequence[bool | None] = (), relevance: Sequence[bool] = (),
     facts: dict[str, FactsOf] = {}
     if support:
         claims = tuple(
-            Claim(n, ANSWER[start:end], start, end, status="failed" if holds is None else "ok",
-                  supporting=(1, 2) if holds else (), p=None if holds is None else float(holds))
+            Claim(
+                n,
+                ANSWER[start:end],
+                start,
+                end,
+                status="failed" if holds is None else "ok",
+                supporting=(1, 2) if holds else (),
+                p=None if holds is None else float(holds),
+            )
             for n, ((start, end), holds) in enumerate(zip(SPANS, support, strict=True), 1)
-        )  # fmt: skip
+        )
         facts["verify_answer"] = AnswerFacts(claims, None, None, unasked=("address", "refuse"))
     if relevance:
         facts["rate_passages"] = RelevanceFacts(tuple(Rating(n, holds) for n, holds in enumerate(relevance, 1)))
@@ -74,8 +81,12 @@ def facts_of(
     found: dict[str, Evidence], labels: LabelFacts, *, gold: tuple[str, ...] = (), controls: Controls | None = None
 ) -> Facts:
     """One answered question with two passages."""
-    example = Example("q", "How tall is the tower of Porto?", references=("It is 300 metres tall.",),
-                      relevant=tuple(Relevant((doc_id,)) for doc_id in gold))  # fmt: skip
+    example = Example(
+        "q",
+        "How tall is the tower of Porto?",
+        references=("It is 300 metres tall.",),
+        relevant=tuple(Relevant((doc_id,)) for doc_id in gold),
+    )
     passages = (Passage("d1#1", "d1", "The tower of Porto is 300 metres tall."), Passage("d2#1", "d2", "Porto is wet."))
     response = Response("q", passages=passages, answer=ANSWER)
     readability = None if controls is None else controls.readability_of(example, response)
@@ -130,7 +141,7 @@ def test_labeled_evidence_clears_retrieval() -> None:
         blamed += before is not None and before.component == "retrieval"
         _, cause = judge_example(facts_of(found, labeled(support, relevance=[True, False])))
         assert cause is None or cause.component != "retrieval"
-    assert blamed     # the law would hold of nothing else
+    assert blamed  # the law would hold of nothing else
 
 
 def test_labeled_absence_blames_retrieval() -> None:

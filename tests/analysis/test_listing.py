@@ -40,9 +40,13 @@ def run_of(
 def test_failed_first_then_the_worst() -> None:
     """Failed ones first; among each the lowest quality first; a failed one without scores first, another one last."""
     verdicts, failed, quality = run_of(
-        ("good", None, 0.9), ("bare", None, None), ("bad", "noise", 0.4), ("worse", "off_topic", 0.1),
-        ("silent", "", None), ("poor", None, 0.2),
-    )     # fmt: skip
+        ("good", None, 0.9),
+        ("bare", None, None),
+        ("bad", "noise", 0.4),
+        ("worse", "off_topic", 0.1),
+        ("silent", "", None),
+        ("poor", None, 0.2),
+    )
     chosen = choose(verdicts, failed, quality)
     assert [one.query_id for one in chosen] == ["silent", "worse", "bad", "poor", "good", "bare"]
     assert [one.place for one in chosen] == [4, 3, 2, 5, 0, 1]
@@ -81,9 +85,13 @@ def test_a_row_says_everything() -> None:
     segments = Segments.of(pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]}))
     chosen = choose(*run_of(("q1", "noise", 0.5)))
     beside = ListedExtras(
-        {0: (2, 3)}, {0: (1, 3)}, {0: 4}, {0: {"handed on": 0.5}}, {0: {"retrieval": 7.0}},
+        {0: (2, 3)},
+        {0: (1, 3)},
+        {0: 4},
+        {0: {"handed on": 0.5}},
+        {0: {"retrieval": 7.0}},
         {"context_tokens": {0: 120.0}, "latency": {0: 1.0}},
-    )     # fmt: skip
+    )
     (row,) = listed(chosen, values, segments, {0: "word " * 99}, beside)
     assert row.values == {"faithfulness": 0.5, "latency": 9.0, "context_tokens": 120.0}
     assert (row.segments, row.used, row.cause, row.quality) == ({"type": "a"}, (2, 3), "noise", 0.5)
@@ -98,8 +106,7 @@ def test_order_does_not_matter() -> None:
     """The same responses in any order are listed in the same order."""
     draw = random.Random(4)
     rows = [
-        (f"q{n}", draw.choice([None, "noise", "off_topic", ""]), draw.choice([None, 0.25, 0.5, 1.0]))
-        for n in range(80)
+        (f"q{n}", draw.choice([None, "noise", "off_topic", ""]), draw.choice([None, 0.25, 0.5, 1.0])) for n in range(80)
     ]
     mine, other = (choose(*run_of(*given), most=30) for given in (rows, draw.sample(rows, len(rows))))
     assert [one[1:] for one in mine] == [one[1:] for one in other]
@@ -107,13 +114,18 @@ def test_order_does_not_matter() -> None:
 
 def test_causes_by_segment_by_hand() -> None:
     """Each failed example once, under the value of its segment; the values in the scorecard's order, empty ones too."""
-    causes = cause_frame([
-        ("q1", 0, Cause("noise")), ("q2", 0, Cause("noise")), ("q3", 0, Cause("")), ("q4", 0, Cause("off_topic")),
-        ("q5", 0, None),
-    ])     # fmt: skip
-    segments = pl.DataFrame({
-        "query_id": ["q1", "q2", "q3", "q4", "q5"], "type": ["b", "a", "a", "a", "c"], "hidden": ["x"] * 5
-    })
+    causes = cause_frame(
+        [
+            ("q1", 0, Cause("noise")),
+            ("q2", 0, Cause("noise")),
+            ("q3", 0, Cause("")),
+            ("q4", 0, Cause("off_topic")),
+            ("q5", 0, None),
+        ]
+    )
+    segments = pl.DataFrame(
+        {"query_id": ["q1", "q2", "q3", "q4", "q5"], "type": ["b", "a", "a", "a", "c"], "hidden": ["x"] * 5}
+    )
     found = causes_by_segment(FailedResponses.of(causes), Segments.of(segments), {"type": {"c": (), "a": (), "b": ()}})
     assert found == {"type": {"c": {}, "a": {"": 1, "noise": 1, "off_topic": 1}, "b": {"noise": 1}}}
     assert list(found["type"]) == ["c", "a", "b"]
@@ -125,8 +137,10 @@ def test_segments_sum_to_the_failed_examples(seed: int) -> None:
     draw = random.Random(seed)
     causes = cause_frame(
         (f"q{n}", repeat, Cause(draw.choice(["noise", "off_topic", ""])))
-        for n in range(50) for repeat in range(3) if draw.random() < 0.4
-    )     # fmt: skip
+        for n in range(50)
+        for repeat in range(3)
+        if draw.random() < 0.4
+    )
     ids = [f"q{n}" for n in range(50)]
     frame = pl.DataFrame({"query_id": ids, "a": [draw.choice("xyz") for _ in ids], "b": ["u", "v"] * 25})
     shown: dict[str, dict[str, object]] = {"a": dict.fromkeys("xyz"), "b": dict.fromkeys("uv")}

@@ -94,9 +94,12 @@ def test_false_alarms_of_segments() -> None:
 
 
 def arrays(values: Sequence[float]) -> ScoreArrays:
-    return ScoreArrays.of(score_frame(
-        Score("r", name, 0, "recall@5", 1, None, 0, "scored", value) for name, value in zip(IDS, values, strict=True)
-    ))     # fmt: skip
+    return ScoreArrays.of(
+        score_frame(
+            Score("r", name, 0, "recall@5", 1, None, 0, "scored", value)
+            for name, value in zip(IDS, values, strict=True)
+        )
+    )
 
 
 def compared(new: Sequence[float], base: Sequence[float]) -> MetricChange:

@@ -55,14 +55,22 @@ def made_up(seed: int, count: int) -> list[Facts]:
         most = min(len(documents), draw.randint(0, 2))
         claims = [claim(*draw.sample(ranks, most)) for _ in range(draw.randint(0, 3))]
         asked = example(
-            "One.", query_id=f"q{n}", query=f"Question {n}?", relevant=draw.choice([None, ["d1", "d2"]]),
-            answerable=draw.choice([True, False, None]), segments={"type": draw.choice("ab")},
-        )     # fmt: skip
+            "One.",
+            query_id=f"q{n}",
+            query=f"Question {n}?",
+            relevant=draw.choice([None, ["d1", "d2"]]),
+            answerable=draw.choice([True, False, None]),
+            segments={"type": draw.choice("ab")},
+        )
         returned = response(
-            documents, query_id=f"q{n}", latency_ms={"retrieval": draw.random(), "generation": draw.random()},
-            tokens={"input": draw.randint(1, 9)}, cost=draw.choice([None, 0.5]),
-            candidates=tuple(passage(f"d{k}") for k in range(6)), error=draw.choice([None] * 9 + ["down"]),
-        )     # fmt: skip
+            documents,
+            query_id=f"q{n}",
+            latency_ms={"retrieval": draw.random(), "generation": draw.random()},
+            tokens={"input": draw.randint(1, 9)},
+            cost=draw.choice([None, 0.5]),
+            candidates=tuple(passage(f"d{k}") for k in range(6)),
+            error=draw.choice([None] * 9 + ["down"]),
+        )
         found = evidence(answer_facts(*claims, refuse=draw.random() < 0.2), reference_facts(list(ranks)[:1]))
         every.append(Facts(asked, returned, {} if returned.error else found))
     return every
@@ -71,11 +79,23 @@ def made_up(seed: int, count: int) -> list[Facts]:
 def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     """Everything after the judge, as the scorecard puts it together."""
     scores = [
-        Score("r", facts.example.query_id, 0, str(metric), 1, None, 0, result.status, result.value, low=result.low,
-              high=result.high, reason=result.reason)
+        Score(
+            "r",
+            facts.example.query_id,
+            0,
+            str(metric),
+            1,
+            None,
+            0,
+            result.status,
+            result.value,
+            low=result.low,
+            high=result.high,
+            reason=result.reason,
+        )
         for facts in every
         for metric, result in zip(METRICS, measure_all(METRICS, facts), strict=True)
-    ]     # fmt: skip
+    ]
     columns = ScoreArrays.of(score_frame(scores))
     beyond = OverviewGatherer()
     gather(visits, [beyond])
@@ -114,14 +134,12 @@ def test_counts_belong_together(visits_of: VisitsOf) -> None:
         assert sum(part.count for part in shown.bins) == sum(shown.metric in row.values for row in found.listed)
     assert sum(band.n for band in found.lengths) == sum(facts.response.error is None for facts in every)
     assert found.alignment is not None
-    for rank in found.alignment.ranks:      # a row is used by those that count, and by some that do not
+    for rank in found.alignment.ranks:  # a row is used by those that count, and by some that do not
         assert rank.used <= sum(rank.rank in (row.used or ()) for row in found.listed)
     assert {row.query for row in found.listed} == {facts.example.query for facts in every}
     check_marks(found)
     assert {row.segments["type"] for row in found.listed} == {"a", "b"}
-    assert [stage.name for stage in found.stages] == [
-        "candidates", "top n of the candidates", "handed on", "used",
-    ]
+    assert [stage.name for stage in found.stages] == ["candidates", "top n of the candidates", "handed on", "used"]
     assert found.timings[0].stage == "total"
     assert found.spending is not None
     assert found.spending.cost == 0.5 * found.spending.costed

@@ -23,15 +23,27 @@ from ragauge.stats.weighted import Interval
 
 # starting points as the reference prints them, A1's first; the others are ours
 POINT = {
-    "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80, "context_precision": 0.20,
-    "ignored_top_ranked": 0.30, "completeness": 0.75, "answer_correctness": 0.75, "citation_precision": 0.70,
-    "source_conflict": 0.10, "noise_sensitivity:source=irrelevant": 0.10, "empty_result_rate": 0.05,
+    "faithfulness": 0.85,
+    "answer_relevance": 0.75,
+    "context_recall": 0.80,
+    "context_precision": 0.20,
+    "ignored_top_ranked": 0.30,
+    "completeness": 0.75,
+    "answer_correctness": 0.75,
+    "citation_precision": 0.70,
+    "source_conflict": 0.10,
+    "noise_sensitivity:source=irrelevant": 0.10,
+    "empty_result_rate": 0.05,
     "invented_citations": 0.05,
-}     # fmt: skip
+}
 LOWER = {
-    "ignored_top_ranked", "source_conflict", "noise_sensitivity:source=irrelevant", "empty_result_rate",
-    "no_retrieval_rate:min_score=0.5", "invented_citations",
-}     # fmt: skip
+    "ignored_top_ranked",
+    "source_conflict",
+    "noise_sensitivity:source=irrelevant",
+    "empty_result_rate",
+    "no_retrieval_rate:min_score=0.5",
+    "invented_citations",
+}
 IRRELEVANT = "noise_sensitivity:source=irrelevant"
 
 
@@ -50,8 +62,14 @@ def row(says: str, *named: str, **when: str) -> Row:
 
 # rows that are read with and without a baseline, in the order of the reference
 TABLE = [
-    row("prompt, until recall moves", "retrieval_miss", "ranked_low", "lost_before_prompt",
-        faithfulness="high", context_recall="low"),
+    row(
+        "prompt, until recall moves",
+        "retrieval_miss",
+        "ranked_low",
+        "lost_before_prompt",
+        faithfulness="high",
+        context_recall="low",
+    ),
     row("", "hallucinated", "contradicted", "ignored", faithfulness="low", context_recall="high"),
     row("", "compound", faithfulness="low", context_recall="low"),
     row("watch", faithfulness="high", context_recall="high"),
@@ -68,7 +86,7 @@ TABLE = [
     row("", "misattributed", faithfulness="high", citation_precision="low"),
     row("Number the passages", invented_citations="high"),
     row("", "empty_retrieval", empty_result_rate="high"),
-]     # fmt: skip
+]
 
 
 def name_of(row: Row) -> str:
@@ -108,15 +126,12 @@ def changed(when: Mapping[str, str]) -> list[MetricChange]:
 
 def against(changes: Sequence[MetricChange], **more: object) -> Against:
     baseline = RunComparison(Run("b1", "main"), Run("r1", "new"), Matched(200, 0, 0), tuple(changes))
-    return replace(Against(baseline), **more)     # type: ignore[arg-type]     # fields of any type, by name
+    return replace(Against(baseline), **more)  # type: ignore[arg-type]     # fields of any type, by name
 
 
 def fires(held: Sequence[Match], row: Row) -> list[Match]:
     """The matches that rest on just the metrics and levels of a row."""
-    return [
-        match for match in held
-        if {reading.metric: reading.level for reading in match.readings} == dict(row.when)
-    ]
+    return [match for match in held if {reading.metric: reading.level for reading in match.readings} == dict(row.when)]
 
 
 def beside(row: Row, steps: Mapping[str, str]) -> list[dict[str, str]]:
@@ -197,9 +212,7 @@ ORACLE_ROWS = [
 @pytest.mark.parametrize(("there", "own", "name"), ORACLE_ROWS)
 def test_oracle_passages(metric: str, there: str, own: str, name: str | None) -> None:
     """Poor on oracle passages is the prompt or model; good there and poor on own is retrieval; else nothing."""
-    gap = {
-        "fell": change(metric, -0.1), "same": change(metric, 0.0), "unknown": change(metric, -0.1, half=0.0),
-    }[own]     # fmt: skip
+    gap = {"fell": change(metric, -0.1), "same": change(metric, 0.0), "unknown": change(metric, -0.1, half=0.0)}[own]
     held = matches([], against=Against(oracle=OracleRun("perfect", tuple(planted({metric: there})), (gap,))))
     assert [match.pattern.name for match in held] == ([name] if name else [])
     if held:
@@ -281,9 +294,14 @@ def test_table_is_whole() -> None:
     """Every pattern there is comes from a row above; every cause it names exists."""
     rows = [dict(row.when) for row in TABLE]
     special = {
-        "ranking_disagreement", "generator_limit", "retrieval_gap", "more_confuses", "traffic_shifted",
-        "traffic_ungrounded", "traffic_unanswered",
-    }     # fmt: skip
+        "ranking_disagreement",
+        "generator_limit",
+        "retrieval_gap",
+        "more_confuses",
+        "traffic_shifted",
+        "traffic_ungrounded",
+        "traffic_unanswered",
+    }
     for pattern in PATTERNS:
         assert pattern.name in special or dict(pattern.when) in rows, pattern.name
         assert set(pattern.causes) <= {row.name for row in CAUSE_ROWS}
@@ -311,8 +329,9 @@ def test_findings_carry_what_they_rest_on() -> None:
     (finding,) = diagnose([], causes({"retrieval_miss": 20}), 200, against=held)
     assert finding.against == "baseline"
     assert [(r.metric, r.level, r.difference) for r in finding.readings] == [
-        ("faithfulness", "high", 0.0), ("context_recall", "low", -0.2),
-    ]     # fmt: skip
+        ("faithfulness", "high", 0.0),
+        ("context_recall", "low", -0.2),
+    ]
     assert "In main it was 0 of 0 failures." in finding.evidence
     assert "retrieval got worse." in finding.evidence
     assert said(finding) == (

@@ -22,10 +22,10 @@ def pair(name: str, better: Better | None = None) -> AnswerPair:
 def test_case_40_by_hand() -> None:
     """Verdicts that differ between the orders are flips and ties; a pair without both verdicts is in no share."""
     said: dict[str, tuple[Preference, Better | None]] = {
-        "steady": (Preference(1, 1), 1),     # agrees
-        "first": (Preference(1, 2), 1),      # won by being shown first: a flip, a tie, no agreement
-        "second": (Preference(2, 1), 2),     # lost by it
-        "alike": (Preference(0, 0), 0),      # agrees
+        "steady": (Preference(1, 1), 1),  # agrees
+        "first": (Preference(1, 2), 1),  # won by being shown first: a flip, a tie, no agreement
+        "second": (Preference(2, 1), 2),  # lost by it
+        "alike": (Preference(0, 0), 0),  # agrees
         "wavers": (Preference(0, 2), None),  # better when shown first than second
         "cut off": (Preference(None, 1, "length"), 1),
     }
@@ -64,9 +64,13 @@ def test_names_of_the_answers_do_not_matter() -> None:
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("name", "consistent", "accuracy"),
-    [("Natural__GPT-4_Vanilla", 0.95, 0.955), ("Natural__ChatGPT_Vanilla", 0.71, 0.815),
-     ("Adversarial_GPTInst__GPT-4_Vanilla", 0.946, 0.864), ("Adversarial_GPTInst__ChatGPT_Vanilla", 0.62, 0.266)],
-)  # fmt: skip
+    [
+        ("Natural__GPT-4_Vanilla", 0.95, 0.955),
+        ("Natural__ChatGPT_Vanilla", 0.71, 0.815),
+        ("Adversarial_GPTInst__GPT-4_Vanilla", 0.946, 0.864),
+        ("Adversarial_GPTInst__ChatGPT_Vanilla", 0.62, 0.266),
+    ],
+)
 def test_published_consistency(name: str, consistent: float, accuracy: float) -> None:
     """On LLMBar's recorded verdicts of real judges, consistency and accuracy are the published ones."""
     path = LLMBAR / f"{name}.result.json"
@@ -79,8 +83,10 @@ def test_published_consistency(name: str, consistent: float, accuracy: float) ->
         return words.get(str(row["results"][0][f"swap = {order}"]["winner"]), 0)
 
     said = [Preference(winner(row, False), winner(row, True)) for row in rows]
-    pairs = [AnswerPair(str(n), row["input"], (row["output_1"], row["output_2"]), words[str(row["label"])])
-             for n, row in enumerate(rows)]  # fmt: skip
+    pairs = [
+        AnswerPair(str(n), row["input"], (row["output_1"], row["output_2"]), words[str(row["label"])])
+        for n, row in enumerate(rows)
+    ]
     found = position_probe(pairs, said)
     assert found.position_flip.mean == pytest.approx(1 - consistent, abs=0.0005)
     right = sum((one.shown == p.better) + (one.swapped == p.better) for p, one in zip(pairs, said, strict=True))

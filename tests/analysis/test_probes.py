@@ -33,9 +33,7 @@ def many(n: int, *shares: tuple[int, ProbeCase]) -> list[ProbeCase]:
 
 def test_flips_beyond_the_judges_own() -> None:
     """30 of 100 verdicts change with the passages, 12 by themselves, 6 in both: 24 less 6 pairs of 100 are 0.18."""
-    cases = many(
-        100, (24, case(0, S, S, N)), (6, case(0, S, N, N)), (6, case(0, S, N, S)), (64, case(0, S, S, S))
-    )  # fmt: skip
+    cases = many(100, (24, case(0, S, S, N)), (6, case(0, S, N, N)), (6, case(0, S, N, S)), (64, case(0, S, S, S)))
     one = found("passage_order", cases)
     assert (one.changed, one.wavering, one.n, one.examples) == (0.30, 0.12, 100, 100)
     assert one.value == pytest.approx(0.18)
@@ -51,9 +49,7 @@ def test_flips_beyond_the_judges_own() -> None:
 
 def test_only_what_was_supported_can_be_missed() -> None:
     """`planted` and `unrelated` miss what is still supported; neither looks elsewhere."""
-    cases = many(
-        50, (10, case(0, S, S, S)), (10, case(0, S, S, N)), (10, case(0, S, S, C)), (20, case(0, N, N, S))
-    )  # fmt: skip
+    cases = many(50, (10, case(0, S, S, S)), (10, case(0, S, S, N)), (10, case(0, S, S, C)), (20, case(0, N, N, S)))
     planted, unrelated = found("planted", cases), found("unrelated", cases)
     assert (planted.n, unrelated.n) == (30, 30)
     assert planted.value == pytest.approx(10 / 30)
@@ -104,7 +100,7 @@ def test_leniency_looks_both_ways_and_at_settled_verdicts() -> None:
     """Judge less people over verdicts given twice; too strict alarms as too lenient does."""
     lenient = many(
         90, (30, case(0, S, S, S, "not_supported")), (30, case(0, S, S, S, S)), (30, case(0, S, N, S, "not_supported"))
-    )  # fmt: skip
+    )
     strict = many(60, (30, case(0, N, N, N, S)), (30, case(0, S, S, S, S)))
     up, down = found("leniency", lenient), found("leniency", strict)
     assert (up.n, up.value, up.verdict) == (60, 0.5, "alarm")
@@ -154,8 +150,12 @@ def test_holm_over_all_probes() -> None:
     assert [finding.verdict for finding in several[:1]] == ["alarm" if one.p * 5 <= 0.05 else "not enough data"]
     assert [finding.tolerance for finding in several] == [0.05, WAVERING, 0.05, 0.05, 0.05]
     assert [finding.tolerance for finding in findings({}, [PROBES[name].rule for name in names], 0.3)] == [
-        0.3, WAVERING, 0.3, 0.3, 0.3,
-    ]  # fmt: skip
+        0.3,
+        WAVERING,
+        0.3,
+        0.3,
+        0.3,
+    ]
     assert found("passage_order", cases, tolerance=0.3).verdict == "ok"
 
 
@@ -172,11 +172,15 @@ def test_order_of_cases_does_not_matter(name: str) -> None:
     """Figures do not depend on the order of the cases, and cases of one example count together."""
     cases = [
         case(
-            n // 3, (S, N, S, C)[n % 4], (S, N)[n % 5 == 0], (S, N, C)[n % 3], (S, "not_supported")[n % 7 > 3],
+            n // 3,
+            (S, N, S, C)[n % 4],
+            (S, N)[n % 5 == 0],
+            (S, N, C)[n % 3],
+            (S, "not_supported")[n % 7 > 3],
             "ab"[n % 11 > 5],
         )
         for n in range(240)
-    ]  # fmt: skip
+    ]
     one, turned = found(name, cases), found(name, cases[::-1])
     assert (one.value, one.n, one.verdict, one.without) == (turned.value, turned.n, turned.verdict, turned.without)
     assert one.examples <= 80

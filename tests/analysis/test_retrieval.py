@@ -186,6 +186,6 @@ def test_metrics_of_the_list_itself() -> None:
         "q2": dict(zip(names, (1, 0, 1), strict=True)),
         "q3": dict(zip(names, (1, 1, 0), strict=True)),
     }
-    for topics, applies in [("all", 1), ("trec_eval", 0)]:      # no score is not no relevant document: never 0
+    for topics, applies in [("all", 1), ("trec_eval", 0)]:  # no score is not no relevant document: never 0
         without = evaluate_retrieval(qrels, run.drop("score"), select(names), cast(Topics, topics))
         assert (without[names[0]].not_applicable, without[names[0]].scored) == (2, applies)

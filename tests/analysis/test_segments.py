@@ -28,12 +28,18 @@ def segments(**columns: Sequence[str | None]) -> pl.DataFrame:
 
 def test_declared_and_derived_columns() -> None:
     """Declared columns come first; language, length and answerable are derived; absent values are null."""
-    found = segments_of([
-        Example("a", "Where is the station?", segments={"type": "single"}, answerable=True),
-        Example("b", "Wie lange habe ich Zeit, um die Ware nach dem Kauf an Sie zurückzugeben, und was kostet das?",
-                segments={"tenant": "acme"}, answerable=False),
-        Example("c", "42?"),
-    ]).frame()     # fmt: skip
+    found = segments_of(
+        [
+            Example("a", "Where is the station?", segments={"type": "single"}, answerable=True),
+            Example(
+                "b",
+                "Wie lange habe ich Zeit, um die Ware nach dem Kauf an Sie zurückzugeben, und was kostet das?",
+                segments={"tenant": "acme"},
+                answerable=False,
+            ),
+            Example("c", "42?"),
+        ]
+    ).frame()
     assert found.columns == ["query_id", "type", "tenant", "language", "query_length", "answerable"]
     assert found["type"].to_list() == ["single", None, None]
     assert found["tenant"].to_list() == [None, "acme", None]
@@ -86,16 +92,18 @@ def test_small_values_are_grouped() -> None:
 def test_useless_columns_are_left_out() -> None:
     """Ids, constants, empty columns and derived columns without two real groups are left out."""
     n = 60
-    found = tidy(segments(
-        kept=["x", "y"] * 30,
-        ids=[f"id{i}" for i in range(n)],
-        fifty=[f"v{i % 50}" for i in range(n)],
-        same=["x"] * n,
-        empty=[None] * n,
-        language=["en"] * 48 + ["de"] * 4 + [None] * 6 + ["fr", "es"],
-        query_length=["short"] * n,
-        answerable=["yes"] * 55 + ["no"] * 5,
-    ))     # fmt: skip
+    found = tidy(
+        segments(
+            kept=["x", "y"] * 30,
+            ids=[f"id{i}" for i in range(n)],
+            fifty=[f"v{i % 50}" for i in range(n)],
+            same=["x"] * n,
+            empty=[None] * n,
+            language=["en"] * 48 + ["de"] * 4 + [None] * 6 + ["fr", "es"],
+            query_length=["short"] * n,
+            answerable=["yes"] * 55 + ["no"] * 5,
+        )
+    )
     assert found.columns == ["query_id", "kept", "answerable"]
     assert found.height == n
 
@@ -134,8 +142,11 @@ def test_a_cell_is_the_summary_of_its_examples() -> None:
         alone = summarize(frame.filter(pl.col("query_id").is_in(ids)), METRICS)
         for mine, theirs in zip(cell, alone, strict=True):
             assert (mine.n, mine.scored, mine.failed, mine.reasons) == (
-                theirs.n, theirs.scored, theirs.failed, theirs.reasons,
-            )     # fmt: skip
+                theirs.n,
+                theirs.scored,
+                theirs.failed,
+                theirs.reasons,
+            )
             assert mine.mean == pytest.approx(theirs.mean)
             assert mine.low == pytest.approx(theirs.low)
             assert mine.micro == pytest.approx(theirs.micro)

@@ -40,9 +40,11 @@ def funnel(index_of: IndexOf, visits_of: VisitsOf) -> Measure:
 def asked(n: int, labels: Any, passages: Any, candidates: Any, *claims: Any, **more: Any) -> Facts:
     """Question n, whose labels are documents; documents handed on and among the candidates; claims on passages."""
     returned = response(
-        passages, query_id=f"q{n}",
-        candidates=None if candidates is None else tuple(passage(doc) for doc in candidates), **more,
-    )     # fmt: skip
+        passages,
+        query_id=f"q{n}",
+        candidates=None if candidates is None else tuple(passage(doc) for doc in candidates),
+        **more,
+    )
     found = evidence(answer_facts(*claims)) if claims else {}
     return Facts(example(query_id=f"q{n}", relevant=labels), returned, found)
 
@@ -53,13 +55,13 @@ def means(found: Sequence[Stage]) -> dict[str, tuple[Any, int]]:
 
 def test_stages_by_hand(funnel: Measure) -> None:
     """Of a, b: both candidates, a among the first two, b handed on after reranking, nothing used; of c: all the way."""
-    every = [
-        asked(1, ["a", "b"], ["x", "b"], ["a", "x", "b"], claim(1)),
-        asked(2, ["c"], ["c"], ["c", "y"], claim(1)),
-    ]
+    every = [asked(1, ["a", "b"], ["x", "b"], ["a", "x", "b"], claim(1)), asked(2, ["c"], ["c"], ["c", "y"], claim(1))]
     # candidates (1 + 1) / 2; the first as many as handed on (1/2 + 1) / 2; handed on likewise; used (0 + 1) / 2
     assert means(funnel(every)) == {
-        "candidates": (1.0, 2), "top n of the candidates": (0.75, 2), "handed on": (0.75, 2), "used": (0.5, 2),
+        "candidates": (1.0, 2),
+        "top n of the candidates": (0.75, 2),
+        "handed on": (0.75, 2),
+        "used": (0.5, 2),
     }
 
 
@@ -70,14 +72,16 @@ def test_only_what_was_recorded(funnel: Measure) -> None:
     assert funnel([asked(1, ["a"], None, None)]) == ()
     assert funnel([asked(1, None, ["a"], ["a"], claim(1))]) == ()
     assert funnel([asked(1, ["a"], ["a"], ["a"], claim(1), error="down")]) == ()
-    assert list(means(funnel([asked(1, ["a"], None, ["a"])]))) == ["candidates"]     # no telling how many are handed on
+    assert list(means(funnel([asked(1, ["a"], None, ["a"])]))) == ["candidates"]  # no telling how many are handed on
 
 
 def test_each_stage_is_over_those_that_recorded_it(funnel: Measure) -> None:
     """Candidates of one response in three make a mean over one."""
     every = [asked(1, ["a"], ["b"], ["a"]), asked(2, ["a"], ["a"], None), asked(3, ["a"], [], None)]
     assert means(funnel(every)) == {
-        "candidates": (1.0, 1), "top n of the candidates": (1.0, 1), "handed on": (pytest.approx(1 / 3), 3),
+        "candidates": (1.0, 1),
+        "top n of the candidates": (1.0, 1),
+        "handed on": (pytest.approx(1 / 3), 3),
     }
 
 
@@ -86,7 +90,7 @@ def test_a_group_is_there_with_any_member(funnel: Measure) -> None:
     group = Example("q1", "?", relevant=(Relevant(("a", "b")), Relevant(("c",), 0.0)))
     spans = Example("q2", "?", gold_spans=(Span("d", 0, 9), Span("d", 20, 29), Span("e", 0, 9)))
     every = [Facts(group, response(["b"], query_id="q1")), Facts(spans, response(["d"], query_id="q2"))]
-    assert means(funnel(every)) == {"handed on": (0.75, 2)}     # (1 + 1/2) / 2
+    assert means(funnel(every)) == {"handed on": (0.75, 2)}  # (1 + 1/2) / 2
 
 
 def test_interval_is_wilsons_with_the_spread_of_the_shares(funnel: Measure) -> None:

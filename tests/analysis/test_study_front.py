@@ -29,12 +29,23 @@ def scored(values: Sequence[float | None]) -> ScoreArrays:
     """Scores of one metric, an example each; None = undefined."""
     n = len(values)
     numbers = dict.fromkeys(("numerator", "denominator", "value", "low", "high"), pl.Float64)
-    return ScoreArrays.of(pl.DataFrame({
-        "query_id": [f"q{i}" for i in range(n)], "repeat": [0] * n, "metric": ["recall@5"] * n,
-        "status": ["undefined" if one is None else "scored" for one in values],
-        "value": values, "numerator": [None] * n, "denominator": [None] * n, "low": values, "high": values,
-        "reason": ["the vector is zero" if one is None else "" for one in values],
-    }, schema_overrides=numbers))     # fmt: skip
+    return ScoreArrays.of(
+        pl.DataFrame(
+            {
+                "query_id": [f"q{i}" for i in range(n)],
+                "repeat": [0] * n,
+                "metric": ["recall@5"] * n,
+                "status": ["undefined" if one is None else "scored" for one in values],
+                "value": values,
+                "numerator": [None] * n,
+                "denominator": [None] * n,
+                "low": values,
+                "high": values,
+                "reason": ["the vector is zero" if one is None else "" for one in values],
+            },
+            schema_overrides=numbers,
+        )
+    )
 
 
 def test_front_holds_what_nothing_beats() -> None:
@@ -43,9 +54,11 @@ def test_front_holds_what_nothing_beats() -> None:
     for _ in range(50):
         quality, cost = rng.integers(0, 6, 8).tolist(), rng.integers(0, 6, 8).tolist()
         beaten = {
-            i for i in range(8) for j in range(8)
+            i
+            for i in range(8)
+            for j in range(8)
             if quality[j] >= quality[i] and cost[j] <= cost[i] and (quality[j] > quality[i] or cost[j] < cost[i])
-        }     # fmt: skip
+        }
         front = pareto_front(quality, cost)
         assert {(quality[n], cost[n]) for n in front} == {(quality[n], cost[n]) for n in range(8) if n not in beaten}
         assert [cost[n] for n in front] == sorted(cost[n] for n in front)
@@ -70,9 +83,10 @@ def test_cheapest_of_the_best_is_taken() -> None:
     rng = np.random.default_rng(5)
     base = rng.uniform(0.3, 0.7, 80)
     scores = {
-        "poor": scored((base - 0.2).tolist()), "good": scored((base + rng.normal(0, 0.02, 80)).tolist()),
+        "poor": scored((base - 0.2).tolist()),
+        "good": scored((base + rng.normal(0, 0.02, 80)).tolist()),
         "dear": scored((base + rng.normal(0, 0.02, 80)).tolist()),
-    }     # fmt: skip
+    }
     prices = {"poor": 1.0, "good": 2.0, "dear": 3.0}
     found = read_trials(scores, RECALL, "index_tokens", prices)
     assert found.best_set == ("good", "dear")
@@ -119,9 +133,7 @@ def test_examples_without_a_score_improve_no_trial() -> None:
     few = [None if n < 147 else one for n, one in enumerate(base.tolist())]
     found = read_trials({"full": scored(full), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0})
     assert (found.front, found.recommendation.trial) == (("full",), "full")
-    same = read_trials(
-        {"full": scored(base.tolist()), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0}
-    )
+    same = read_trials({"full": scored(base.tolist()), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0})
     assert same.recommendation.trial == "full"
     assert same.recommendation.reason.endswith("on 200 examples; left out, since many examples have no score: part")
     some = [None if n < 15 else one for n, one in enumerate(base.tolist())]
@@ -129,9 +141,11 @@ def test_examples_without_a_score_improve_no_trial() -> None:
     assert (near.front, near.recommendation.trial) == (("full",), "full")
     trials = tuple(Trial(name, {}, "complete") for name in ("full", "part"))
     figures = StudyFigures(
-        Study("s", "kind", trials=trials), StudyKind("kind", ("recall@5",), ()),
-        {"full": scored(full), "part": scored(few)}, ("recall@5",),
-    )     # fmt: skip
+        Study("s", "kind", trials=trials),
+        StudyKind("kind", ("recall@5",), ()),
+        {"full": scored(full), "part": scored(few)},
+        ("recall@5",),
+    )
     told = "part has a score for 53 of 200 examples: its mean is over other examples than the others'."
     assert figures.cautions == (told,)
 
@@ -144,9 +158,9 @@ def index_trial(name: str, exact: float, rate: float = 100.0) -> Trial:
     return Trial(name, given, "complete", "", "", told)
 
 
-@pytest.mark.parametrize(("recall", "exact", "taken"), [
-    (0.5, 9.0, "exact search"), (0.95, 1.4, "exact search"), (0.95, 9.0, "hnsw inside"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("recall", "exact", "taken"), [(0.5, 9.0, "exact search"), (0.95, 1.4, "exact search"), (0.95, 9.0, "hnsw inside")]
+)
 def test_under_a_filter_an_index_is_taken_for_speed_and_recall(recall: float, exact: float, taken: str) -> None:
     """Exact search wins where no index reaches 0.9 or it needs up to 1.5 times as long; the null index is no rival."""
     noise = np.random.default_rng(12).uniform(-0.01, 0.01, 80)
@@ -172,8 +186,11 @@ def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> N
     base = rng.uniform(0.3, 0.7, 80)
     noise = rng.normal(0, 0.02, 80)
     noise -= noise.mean()
-    scores = {"least": scored(base.tolist()), "next": scored((base + noise + 0.001).tolist()),
-              "dear": scored((base + noise[::-1]).tolist())}     # fmt: skip
+    scores = {
+        "least": scored(base.tolist()),
+        "next": scored((base + noise + 0.001).tolist()),
+        "dear": scored((base + noise[::-1]).tolist()),
+    }
     taken = read_trials(scores, RECALL, "cost", {"least": 100.0, "next": 101.0, "dear": 200.0}).recommendation
     assert taken.trial == "next"
     assert taken.reason.startswith(
@@ -224,6 +241,7 @@ def test_a_cost_that_is_missing_is_not_nothing() -> None:
 
 def test_measurements_decide_where_there_are_no_scores() -> None:
     """Trials without scores are held to a measurement: by its intervals, with a front and a target, without a knee."""
+
     def trial(name: str, value: float, cost: float) -> Trial:
         told = Measurement("ann_recall", value, "", value - 0.02, value + 0.02, 100)
         return Trial(name, {"ef": name}, "complete", "", "", (told, Measurement("p50", cost, "ms")))
@@ -252,7 +270,7 @@ def kept(studies: int, ties: int, n: int, trials: int, clusters: int = 0) -> tup
     for seed in range(studies):
         rng = np.random.default_rng([seed, ties, n])
         behind = np.where(np.arange(trials) < ties, 0.0, rng.uniform(0.02, 0.1, trials))
-        shared = rng.uniform(0.2, 0.9, (n, 1))     # questions are easy or hard for all trials alike
+        shared = rng.uniform(0.2, 0.9, (n, 1))  # questions are easy or hard for all trials alike
         groups = rng.integers(0, clusters, n) if clusters else None
         noise = rng.normal(0, 0.1, (n, trials))
         if groups is not None:
@@ -278,7 +296,7 @@ def test_best_stays_in_the_set_of_a_thousand_studies(ties: int, n: int, trials: 
     """Of 1,000 simulated studies every true best stays in at least 95 %, and most losers go."""
     share, others = kept(1_000, ties, n, trials, clusters)
     assert others < (0.8 if clusters else 0.25)
-    assert share >= 0.95 - 1.645 * (0.05 * 0.95 / 1_000) ** 0.5     # a one-sided test at 5 %
+    assert share >= 0.95 - 1.645 * (0.05 * 0.95 / 1_000) ** 0.5  # a one-sided test at 5 %
 
 
 def segmented(trials: int = 4, n: int = 240) -> StudyFigures:
@@ -305,11 +323,13 @@ def test_segments_cost_the_main_difference_nothing() -> None:
     both = trial_means(found.scores, RECALL, base="t0", segments=found.masks)
     assert [one.p_value for one in both if one.segment == ""] == apart
     raw = [
-        one.p_value for name, mask in found.masks.items() for trial in ("t1", "t2", "t3")
+        one.p_value
+        for name, mask in found.masks.items()
+        for trial in ("t1", "t2", "t3")
         for pair in [{key: found.scores[key] for key in ("t0", trial)}]
         for one in trial_means(pair, RECALL, base="t0", segments={name: mask})
         if one.segment and one.p_value is not None
-    ]     # fmt: skip
+    ]
     corrected = [one.p_value for one in both if one.segment and one.p_value is not None]
     assert corrected == pytest.approx(false_discovery_control(raw))
 

@@ -85,12 +85,13 @@ def one(name: str, *results: Measured, **options: Any) -> Summary:
 
 def test_summary_by_hand() -> None:
     """Macro mean, micro, counts, bounds and reasons of six examples are those of the arithmetic."""
-    found = one(
-        "faithfulness", scored(2, 3), undefined(), scored(1, 2), NO_MATTER, scored(1, 1), failed(0.7, 0.8)
-    )     # fmt: skip
+    found = one("faithfulness", scored(2, 3), undefined(), scored(1, 2), NO_MATTER, scored(1, 1), failed(0.7, 0.8))
     assert (found.metric, found.measures, found.direction, found.kind) == (
-        "faithfulness", "generation", "higher", "mean",
-    )     # fmt: skip
+        "faithfulness",
+        "generation",
+        "higher",
+        "mean",
+    )
     assert (found.n, found.scored, found.undefined, found.not_applicable, found.failed) == (6, 3, 1, 1, 1)
     total = 2 / 3 + 1 / 2 + 1
     assert found.mean == pytest.approx(total / 3)
@@ -105,8 +106,10 @@ def test_summary_by_hand() -> None:
 def test_level_reaches_the_interval() -> None:
     """A lower level gives a narrower interval that says so."""
     results = [scored(n, 10) for n in (2, 5, 6, 7, 9)]
-    wide, narrow = (summarize(frame("faithfulness", *results), [parse("faithfulness")], level=level)[0].interval
-                    for level in (0.95, 0.8))     # fmt: skip
+    wide, narrow = (
+        summarize(frame("faithfulness", *results), [parse("faithfulness")], level=level)[0].interval
+        for level in (0.95, 0.8)
+    )
     assert wide is not None
     assert narrow is not None
     assert (wide.level, narrow.level) == (0.95, 0.8)
@@ -251,11 +254,7 @@ def test_frame_is_checked() -> None:
 METRICS = ("faithfulness", "unsupported", "hit@5", "milliseconds")
 value = st.integers(0, 4).map(lambda n: scored(n, 4))
 bounds = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: failed(min(ends), max(ends)))
-anything = st.one_of(
-    value,
-    bounds,
-    st.sampled_from([undefined(), NO_MATTER, failed(0.0, 1.0), failed()]),
-)
+anything = st.one_of(value, bounds, st.sampled_from([undefined(), NO_MATTER, failed(0.0, 1.0), failed()]))
 
 
 @settings(deadline=None)
@@ -302,13 +301,17 @@ def drawn(rng: Random) -> Facts:
         return [i for i in range(1, n + 1) if rng.random() < 0.4]
 
     found = evidence(
-        answer_facts(*(claim(*some(), contradicting=some()) for _ in range(c)),
-                     address=rng.choice(["fully", "partly", "no"]), refuse=rng.random() < 0.2),
+        answer_facts(
+            *(claim(*some(), contradicting=some()) for _ in range(c)),
+            address=rng.choice(["fully", "partly", "no"]),
+            refuse=rng.random() < 0.2,
+        ),
         reference_facts(*(some() for _ in range(m))),
         relevance_facts(*(rng.random() < 0.5 for _ in range(n))),
-        agreement_facts([rng.choice(["agrees", "contradicts", "absent"]) for _ in range(c)],
-                        [rng.random() < 0.5 for _ in range(m)]),
-    )     # fmt: skip
+        agreement_facts(
+            [rng.choice(["agrees", "contradicts", "absent"]) for _ in range(c)], [rng.random() < 0.5 for _ in range(m)]
+        ),
+    )
     asked = example(*(f"Fact {h}." for h in range(m)), answerable=rng.choice([True, False, None]))
     return Facts(asked, response(n, citations=[(0, 9, "d1"), (10, 19, "d9")]), found)
 
@@ -376,9 +379,18 @@ def big(n: int, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
         got = pl.Series(np.where(status == "scored", above / below, np.nan)).fill_nan(None)
         reason = np.where(status == "scored", "", "some reason")
         columns: dict[str, Any] = {
-            "query_id": ids, "repeat": [0] * n, "metric": [name] * n, "status": status, "value": got,
-            "numerator": above, "denominator": below, "low": got, "high": got, "reason": reason, "weight": [1.0] * n,
-        }     # fmt: skip
+            "query_id": ids,
+            "repeat": [0] * n,
+            "metric": [name] * n,
+            "status": status,
+            "value": got,
+            "numerator": above,
+            "denominator": below,
+            "low": got,
+            "high": got,
+            "reason": reason,
+            "weight": [1.0] * n,
+        }
         parts.append(pl.DataFrame(columns))
     values = {f"column{i}": rng.choice(list("abcde"), n) for i in range(6)}
     return pl.concat(parts), pl.DataFrame({"query_id": ids, **values})

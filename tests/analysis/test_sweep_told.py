@@ -31,18 +31,34 @@ def scores(columns: Mapping[str, np.ndarray[Any, Any]], ids: Sequence[int]) -> S
     frames = []
     for metric, values in columns.items():
         held = [None if np.isnan(one) else float(one) for one in values]
-        frames.append(pl.DataFrame({
-            "query_id": [f"q{i:03}" for i in ids], "repeat": [0] * len(ids), "metric": [metric] * len(ids),
-            "status": ["undefined" if one is None else "scored" for one in held], "value": held,
-            "numerator": [None] * len(ids), "denominator": [None] * len(ids), "low": held, "high": held,
-            "reason": [""] * len(ids),
-        }, schema_overrides=dict.fromkeys(("value", "numerator", "denominator", "low", "high"), pl.Float64)))
+        frames.append(
+            pl.DataFrame(
+                {
+                    "query_id": [f"q{i:03}" for i in ids],
+                    "repeat": [0] * len(ids),
+                    "metric": [metric] * len(ids),
+                    "status": ["undefined" if one is None else "scored" for one in held],
+                    "value": held,
+                    "numerator": [None] * len(ids),
+                    "denominator": [None] * len(ids),
+                    "low": held,
+                    "high": held,
+                    "reason": [""] * len(ids),
+                },
+                schema_overrides=dict.fromkeys(("value", "numerator", "denominator", "low", "high"), pl.Float64),
+            )
+        )
     return ScoreArrays.of(pl.concat(frames).sort("query_id", maintain_order=True))
 
 
 def swept(
-    space: Mapping[str, Sequence[Any]], planted: Mapping[str, Planted], *, objective: str = "", fixed: Any = None,
-    fell: Mapping[str, int] | None = None, masks: Mapping[str, Any] | None = None,
+    space: Mapping[str, Sequence[Any]],
+    planted: Mapping[str, Planted],
+    *,
+    objective: str = "",
+    fixed: Any = None,
+    fell: Mapping[str, int] | None = None,
+    masks: Mapping[str, Any] | None = None,
 ) -> StudyFigures:
     """A finished sweep over a grid: metric -> its scores from the parameters; trial that fell -> questions asked."""
     held: dict[str, ScoreArrays] = {}
@@ -89,8 +105,9 @@ def test_fixed_k_names_whom_it_favours() -> None:
     (table,) = (one for one in context_told(twice) if isinstance(one, StudyTable))
     assert [row[:2] + row[3:4] for row in table.rows] == [
         (f"k={k}", f"chunk_tokens={size},k={k}", share)
-        for k in (2, 4, 8) for size, share in ((256, "1.00"), (512, "2.00"))
-    ]     # fmt: skip
+        for k in (2, 4, 8)
+        for size, share in ((256, "1.00"), (512, "2.00"))
+    ]
     assert [row[5] for row in table.rows] == ["", "favoured by length"] * 3
     same = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: 300 * p["k"])})
     assert "favours" not in said(same)
@@ -101,6 +118,7 @@ def test_fixed_k_names_whom_it_favours() -> None:
 
 def falling(metric: str, drop: float) -> StudyFigures:
     """A metric that is lower by `drop` at k=8 than at k=2 and 4."""
+
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.7 - drop * (parameters["k"] == 8), 0.15, N), 0, 1)
 
@@ -124,6 +142,7 @@ def test_what_longer_contexts_cost_is_said(metric: str, told: str) -> None:
 
 def test_no_fall_is_invented() -> None:
     """Where nothing falls, at most 2 of 40 sweeps say that something does; a metric of retrieval is never read so."""
+
     def sweep(draws: np.random.Generator) -> StudyFigures:
         planted: dict[str, Planted] = {"faithfulness": lambda *_: np.clip(draws.normal(0.7, 0.15, N), 0, 1)}
         return swept({"k": [2, 4, 8]}, {**planted, "context_tokens": lengths(lambda p: 100 * p["k"])})
@@ -134,6 +153,7 @@ def test_no_fall_is_invented() -> None:
 
 def test_use_by_place_is_over_the_same_examples() -> None:
     """Start, middle and end are means over the examples that have all three, which a table counts."""
+
     def third(mean: float) -> Planted:
         return lambda _, rng: np.where(np.arange(N) < 50, np.nan, mean) if mean != 0.5 else np.full(N, mean)
 
@@ -203,10 +223,13 @@ def test_paired_knee_is_the_knee_of_one_less_precision() -> None:
 def test_knee_of_recall_against_precision_is_drawn() -> None:
     """The bend of recall against 1 − precision is named in words and on the chart."""
     recall, precision = dict(zip((1, 3, 5, 10), (0.2, 0.8, 0.85, 0.9), strict=True)), {1: 0.9, 3: 0.8, 5: 0.5, 10: 0.2}
-    found = swept({"k": [1, 3, 5, 10]}, {
-        "context_recall": lambda p, rng: np.clip(rng.normal(recall[p["k"]], 0.05, N), 0, 1),
-        "context_precision": lambda p, rng: np.clip(rng.normal(precision[p["k"]], 0.05, N), 0, 1),
-    })     # fmt: skip
+    found = swept(
+        {"k": [1, 3, 5, 10]},
+        {
+            "context_recall": lambda p, rng: np.clip(rng.normal(recall[p["k"]], 0.05, N), 0, 1),
+            "context_precision": lambda p, rng: np.clip(rng.normal(precision[p["k"]], 0.05, N), 0, 1),
+        },
+    )
     words, chart = precision_recall(found)
     assert isinstance(words, str)
     assert isinstance(chart, ReportChart)
@@ -234,11 +257,9 @@ def test_map_shows_two_parameters_with_the_others_held() -> None:
 
 def test_forest_draws_intervals_around_no_change() -> None:
     """Every effect has a mark in the colour of its verdict, told by the legend, and the line of no change is drawn."""
-    points = (
-        ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0),
-    )     # fmt: skip
+    points = (ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0))
     svg = study_chart(ReportChart("Effects", "forest", "", "points against the base's value", points))
-    assert svg.count('fill="var(--accent)"') == 2     # the mark of k=5, and that of the legend
+    assert svg.count('fill="var(--accent)"') == 2  # the mark of k=5, and that of the legend
     assert svg.count('fill="var(--soft)"') == 2
     assert "stroke-dasharray" in svg
     assert ">inside the noise<" in svg
@@ -265,6 +286,7 @@ def test_labels_that_meet_nothing_are_spoken_of() -> None:
 @pytest.mark.parametrize("apart", [2.0, 500.0])
 def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
     """Of trials that may be the best the cheaper is taken, but latencies under 50 ms apart leave it to the mean."""
+
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
 
@@ -285,6 +307,7 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
 @pytest.mark.parametrize("loser", [4.0, 79.0, 900.0])
 def test_what_losers_cost_changes_nothing(loser: float) -> None:
     """Whatever latency a trial has that loses: context tokens decide between those that may be the best."""
+
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
 
@@ -329,6 +352,7 @@ def effect_rows(found: StudyFigures) -> dict[tuple[str, str], tuple[str, ...]]:
 @pytest.mark.parametrize(("asked", "size"), [(30, 0.6), (45, 0.4), (101, 0.2)])
 def test_effect_of_what_was_dropped_is_shown(asked: int, size: float) -> None:
     """A value whose trials all fell has its effect on the questions that both trials of a pair were asked."""
+
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.8 - size * (parameters["retriever"] == "dense"), 0.1, N), 0, 1)
 
@@ -342,7 +366,7 @@ def test_effect_of_what_was_dropped_is_shown(asked: int, size: float) -> None:
 
 def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
     """Of trials with equal scores the base is taken, though others took fewer milliseconds, which make no front."""
-    equal: Planted = lambda p, rng: np.resize([1.0, 0.0, 1.0], N) if p["k"] < 9 else np.zeros(N)     # noqa: E731 - its type is said
+    equal: Planted = lambda p, rng: np.resize([1.0, 0.0, 1.0], N) if p["k"] < 9 else np.zeros(N)  # noqa: E731 - its type is said
     found = swept({"k": [1, 2, 3, 9, 10, 11]}, {"recall": equal})
     for trial, ms in zip(found.study.trials, (40.0, 3.0, 9.0, 8.0, 1.0, 2.0), strict=True):
         object.__setattr__(trial, "measurements", (*trial.measurements, Measurement("latency", ms, "ms")))
@@ -377,6 +401,7 @@ def test_p_value_and_decision_agree(seed: int) -> None:
 
 def test_what_all_pairs_refute_is_not_recommended() -> None:
     """The cheaper value that loses over all pairs together is not taken, though one pair alone does not show it."""
+
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal({5: 0.64, 1: 0.6, 0: 0.2}[parameters["k"]], 0.2, N), 0, 1)
 
@@ -395,7 +420,7 @@ def test_what_all_pairs_refute_is_not_recommended() -> None:
 
 def test_what_held_back_questions_refute_is_not_recommended() -> None:
     """A trial that is surely worse than the base on questions held back is not what to take."""
-    better: Planted = lambda p, rng: np.clip(rng.normal(0.2 + 0.3 * (p["k"] == 2), 0.1, N), 0, 1)     # noqa: E731 - its type is said
+    better: Planted = lambda p, rng: np.clip(rng.normal(0.2 + 0.3 * (p["k"] == 2), 0.1, N), 0, 1)  # noqa: E731 - its type is said
     found = with_base(swept({"k": [1, 2]}, {"recall": better}), {"k": 1})
     assert found.reading.recommendation.trial == "k=2"
     held_back = Measurement("confirmed_difference", -0.2, "", -0.3, -0.1, 50)

@@ -67,13 +67,13 @@ def test_brier_and_reliability_by_hand() -> None:
 def test_auroc_interval_covers(clusters: bool) -> None:
     """Over 1,000 draws the 95 % interval holds the true AUROC in 93 to 97 %; with clusters ignored it would not."""
     generator = np.random.default_rng([5, clusters])
-    truth = float(norm.cdf(1 / np.sqrt(2)))     # normal scores one standard deviation apart
+    truth = float(norm.cdf(1 / np.sqrt(2)))  # normal scores one standard deviation apart
     held = alone = 0
     for _ in range(1_000):
         names = np.repeat(np.arange(60), 4) if clusters else np.arange(120)
         human = (generator.random(60) < 0.6)[names] if clusters else generator.random(120) < 0.6
         score = generator.normal(human, 1.0)
-        if clusters:     # items of a cluster share half of the variance
+        if clusters:  # items of a cluster share half of the variance
             score = human + np.sqrt(0.5) * (generator.normal(size=60)[names] + generator.normal(size=240))
         p = 1 / (1 + np.exp(-score))
         found = probabilities(human.tolist(), p.tolist(), names.tolist())

@@ -142,7 +142,7 @@ def test_what_most_examples_reach() -> None:
     values = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
     (high,) = reached(values, "higher", [0.9])
     (low,) = reached(values, "lower", [0.9])
-    assert (high.value, low.value) == (0.2, 0.9)      # 9 of 10 score 0.2 or more; 9 of 10 score 0.9 or less
+    assert (high.value, low.value) == (0.2, 0.9)  # 9 of 10 score 0.2 or more; 9 of 10 score 0.9 or less
     assert high.interval is None
     many = np.arange(200) / 200
     for share in (0.5, 0.75, 0.9, 0.95):
@@ -174,8 +174,12 @@ def test_what_is_good(values: list[Any], good: str, expected: list[bool | None])
 
 @pytest.mark.parametrize(
     ("values", "good", "said"),
-    [([5, 3], "", "say which are good"), (["love"], "", r"unknown meaning \(love\)"), (["x"], ">3", "no number"),
-     ([1, 0, -1], "", "say which are good")],
+    [
+        ([5, 3], "", "say which are good"),
+        (["love"], "", r"unknown meaning \(love\)"),
+        (["x"], ">3", "no number"),
+        ([1, 0, -1], "", "say which are good"),
+    ],
 )
 def test_what_must_be_told(values: list[Any], good: str, said: str) -> None:
     """Ratings and words that could mean anything are not guessed at."""

@@ -67,10 +67,15 @@ def spent(every: Sequence[Facts], visits_of: VisitsOf) -> Any:
 
 def test_spending_by_hand(visits_of: VisitsOf) -> None:
     """Totals are over what was recorded, with how many responses recorded it."""
-    found = spent([
-        took(1, tokens={"input": 900, "output": 60}, cost=0.25), took(2, tokens={"output": 40}), took(3, cost=0.5),
-        took(4),
-    ], visits_of)     # fmt: skip
+    found = spent(
+        [
+            took(1, tokens={"input": 900, "output": 60}, cost=0.25),
+            took(2, tokens={"output": 40}),
+            took(3, cost=0.5),
+            took(4),
+        ],
+        visits_of,
+    )
     assert (dict(found.tokens), found.counted, found.cost, found.costed) == ({"input": 900, "output": 100}, 2, 0.75, 2)
 
 

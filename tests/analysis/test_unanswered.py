@@ -37,7 +37,7 @@ def held(new: Mapping[str, str], base: Mapping[str, str], n: int = 200) -> list[
     comparer.know_unanswered(unanswered(of, causes(new)), unanswered(of, causes(base)))
     comparer.read_unanswered()
     (changes,), *_ = corrected([comparer])
-    assert not comparer.whole.as_read(changes.metrics)     # no metric, so the diagnosis is not asked to read it
+    assert not comparer.whole.as_read(changes.metrics)  # no metric, so the diagnosis is not asked to read it
     rows = [(one.metric, one.verdict) for one in changes.metrics]
     return rows + [(f"{part.column}={part.value}", part.change.verdict) for part in changes.segments]
 
@@ -115,7 +115,7 @@ def test_a_quick_failure_is_no_quick_answer() -> None:
     usual = {f"q{i}": 500.0 + float(x) for i, x in enumerate(generator.normal(0, 5, 40))}
     quick, late = ({name: t if int(name[1:]) % 2 else ms for name, t in usual.items()} for ms in (2.0, 60_000.0))
     for paired in (True, False):
-        assert latency_of(quick, usual, paired=paired) == "better"     # where nothing failed
+        assert latency_of(quick, usual, paired=paired) == "better"  # where nothing failed
         assert latency_of(quick, usual, "new", paired=paired) in ("no change seen", "not enough data")
         assert latency_of(usual, quick, "base", paired=paired) in ("no change seen", "not enough data")
     assert latency_of(late, usual, "new") == "worse"

@@ -31,7 +31,11 @@ HANDED_ON = (Passage("p1", "a", "one"), Passage("p2", "b", "two"))
 
 
 def example(
-    support: float | None, found: float | None, *, labels: tuple[str, ...] = (), stated: float = 0.9,
+    support: float | None,
+    found: float | None,
+    *,
+    labels: tuple[str, ...] = (),
+    stated: float = 0.9,
     relevant: float | None = None,
 ) -> Facts:
     """One claim, one reference claim, and how likely the judge holds each to be in the passages."""
@@ -72,14 +76,17 @@ def cause(facts: Facts) -> Cause | None:
     return attribute(facts)
 
 
-@pytest.mark.parametrize(("support", "found", "name", "p"), [
-    (0.10, 0.95, "ignored", 0.90),      # 0.05 retrieval, 0.86 generation
-    (0.10, 0.60, "ignored", 0.90),      # 0.40, 0.54
-    (0.10, 0.52, "", 0.052),        # 0.48, 0.468
-    (0.25, 0.60, "", 0.15),         # 0.40, 0.45
-    (0.25, 0.20, "retrieval_miss", 0.80),
-    (0.10, 0.10, "retrieval_miss", 0.90),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("support", "found", "name", "p"),
+    [
+        (0.10, 0.95, "ignored", 0.90),  # 0.05 retrieval, 0.86 generation
+        (0.10, 0.60, "ignored", 0.90),  # 0.40, 0.54
+        (0.10, 0.52, "", 0.052),  # 0.48, 0.468
+        (0.25, 0.60, "", 0.15),  # 0.40, 0.45
+        (0.25, 0.20, "retrieval_miss", 0.80),
+        (0.10, 0.10, "retrieval_miss", 0.90),
+    ],
+)
 def test_cause_follows_the_probabilities(support: float, found: float, name: str, p: float) -> None:
     """A component is blamed from 0.5 on: evidence missing, R; the answer at fault although it is there, (1 - R) G."""
     decided = cause(example(support, found))
@@ -179,7 +186,7 @@ def test_odds_are_probabilities() -> None:
     assert [row.name for row in ROWS][:2] == ["system_failed", "unclear"]
 
 
-NO = (0.01,) * 45 + (0.02, 0.05, 0.1, 0.2, 0.4)     # known-no pairs: three in fifty score 0.1 or more
+NO = (0.01,) * 45 + (0.02, 0.05, 0.1, 0.2, 0.4)  # known-no pairs: three in fifty score 0.1 or more
 
 
 def readable(layout: Layout = "prose", yes: float = 0.95) -> Readability:
@@ -198,7 +205,7 @@ def test_retrieval_is_blamed_by_scores_of_known_no_pairs_alone(found: float, nam
         assert (decided.name, decided.component) == (name, "retrieval" if name else "unclear")
         without = cause(facts)
         assert without is not None
-        assert without.name == "retrieval_miss"     # no controls: below 0.5 is a no
+        assert without.name == "retrieval_miss"  # no controls: below 0.5 is a no
 
 
 def test_nothing_unread_is_blamed() -> None:
@@ -213,10 +220,19 @@ def test_nothing_unread_is_blamed() -> None:
     assert (missed.name, missed.basis) == ("retrieval_miss", "labels")
 
 
-@pytest.mark.parametrize("query", [
-    "Summarise the document.", "Translate this to French", "Hello!", "Fasse diesen Text zusammen", "请总结这篇文章",
-    "この文書を要約してください", "이 문서를 요약해 주세요", "لخص هذا النص",
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Summarise the document.",
+        "Translate this to French",
+        "Hello!",
+        "Fasse diesen Text zusammen",
+        "请总结这篇文章",
+        "この文書を要約してください",
+        "이 문서를 요약해 주세요",
+        "لخص هذا النص",
+    ],
+)
 def test_a_question_without_a_topic_has_no_retrieval_to_blame(query: str) -> None:
     """A greeting, or a request about the text that is given, is no search: no score of any passage blames retrieval."""
     for facts in (example(0.1, 0.02), example(0.1, None, relevant=0.02), example(0.0, 0.0)):

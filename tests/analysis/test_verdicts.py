@@ -11,16 +11,7 @@ from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, cas
 from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.causes.score_bands import read_bands
 from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import (
-    Agreement,
-    AgreementFacts,
-    AnswerFacts,
-    Claim,
-    Evidence,
-    FactsOf,
-    Rating,
-    RelevanceFacts,
-)
+from ragauge.data.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf, Rating, RelevanceFacts
 from ragauge.data.readability import ControlledFact, ControlScale, Readability
 from ragauge.data.response import Passage, Response
 from ragauge.data.verdict import ExampleVerdict
@@ -28,9 +19,13 @@ from ragauge.metrics.facts import Facts
 
 
 def likely(
-    chances: tuple[float, ...], stated: float | None = None, *, readability: Readability | None = None,
-    address_p: tuple[float, float, float] | None = None, contradicting: tuple[int, ...] = (),
-) -> Facts:     # fmt: skip
+    chances: tuple[float, ...],
+    stated: float | None = None,
+    *,
+    readability: Readability | None = None,
+    address_p: tuple[float, float, float] | None = None,
+    contradicting: tuple[int, ...] = (),
+) -> Facts:
     """An answer whose claims and reference claim have these probabilities."""
     claims = tuple(
         Claim(n, f"c{n}", supporting=(1,) if p >= 0.5 else (), contradicting=contradicting if p < 0.5 else (), p=p)
@@ -114,14 +109,17 @@ def test_what_seems_off_the_question_is_unclear() -> None:
     assert decide(case(**UNLABELLED, **NO_REFERENCE, address="no").facts()).right == "failed"
 
 
-@pytest.mark.parametrize(("relevance", "fully", "right"), [
-    ("off", 0.95, "not_judged"),     # it addresses the question more surely than answers to other questions do
-    ("off", 0.60, "unclear"),
-    ("not read", 0.95, "not_judged"),
-    ("not read", 0.60, "unclear"),
-    ("not read", 0.10, "unclear"),
-    ("on", 0.60, "not_judged"),
-])
+@pytest.mark.parametrize(
+    ("relevance", "fully", "right"),
+    [
+        ("off", 0.95, "not_judged"),  # it addresses the question more surely than answers to other questions do
+        ("off", 0.60, "unclear"),
+        ("not read", 0.95, "not_judged"),
+        ("not read", 0.60, "unclear"),
+        ("not read", 0.10, "unclear"),
+        ("on", 0.60, "not_judged"),
+    ],
+)
 def test_only_a_sure_answer_passes_beside_passages_off_the_question(relevance: str, fully: float, right: str) -> None:
     """So an answer and passages of another question do not pass, whether the judge can read relevance or not."""
     clear = ControlScale((0.9,) * 20, (0.1,) * 15 + (0.7,) * 5)
@@ -135,16 +133,19 @@ def test_only_a_sure_answer_passes_beside_passages_off_the_question(relevance: s
     assert (result.right, result.grounded) == (right, "passed")
 
 
-@pytest.mark.parametrize(("changes", "verdict"), [
-    ({}, "unclear"),
-    ({"ratings": (False, None, False)}, "unclear"),
-    ({"ratings": (False, True, None)}, "failed"),
-    ({"answerable": True}, "failed"),
-    ({"answerable": False}, "passed"),
-    ({"relevant": (Relevant(("a",)),)}, "failed"),
-    ({"references": ("One.",)}, "failed"),
-    ({"passages": ()}, "failed"),
-])
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "unclear"),
+        ({"ratings": (False, None, False)}, "unclear"),
+        ({"ratings": (False, True, None)}, "failed"),
+        ({"answerable": True}, "failed"),
+        ({"answerable": False}, "passed"),
+        ({"relevant": (Relevant(("a",)),)}, "failed"),
+        ({"references": ("One.",)}, "failed"),
+        ({"passages": ()}, "failed"),
+    ],
+)
 def test_a_refusal_fails_where_something_tells_that_it_should_not_be(changes: dict[str, Any], verdict: str) -> None:
     """Labels, a reference, explicit ratings or no passages at all; else nobody knows."""
     refusal = case(**{**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, **changes})

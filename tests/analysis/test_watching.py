@@ -182,9 +182,10 @@ def looked_hourly(by: Watching, arrivals: Sequence[Arrival], until: datetime) ->
 def hourly(day: int, first: int, last: int, tenant: str) -> list[Arrival]:
     """Three requests an hour of a tenant, from an hour of a day up to another."""
     return [
-        replace(one, segments={"tenant": tenant}) for one in traffic([0.95] * (day + 1), rate=72)
+        replace(one, segments={"tenant": tenant})
+        for one in traffic([0.95] * (day + 1), rate=72)
         if one.at.date() == (FIRST + timedelta(days=day)).date() and first <= one.at.hour < last
-    ]  # fmt: skip
+    ]
 
 
 def in_order(arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -251,8 +252,10 @@ def test_a_first_day_at_its_level_does_not_alarm() -> None:
     Were the first scores not divided by what a drawn one weighs, every third would.
     """
     by = watching(monitor(level=0.8, drop=None))
-    alarms = {weight: sum(bool(watched(replace(by, heaviest=weight), first_day(seed))[1]) for seed in range(60))
-              for weight in (20.0, 0.0)}  # fmt: skip
+    alarms = {
+        weight: sum(bool(watched(replace(by, heaviest=weight), first_day(seed))[1]) for seed in range(60))
+        for weight in (20.0, 0.0)
+    }
     assert alarms[20.0] <= 3
     assert alarms[0.0] > 12
 

@@ -60,6 +60,7 @@ def test_a_weight_of_two_is_the_item_twice() -> None:
 
 def test_weights_widen_the_interval_and_repeating_narrows_it() -> None:
     """Weights add no items: intervals are wider than those of as many items as their sum, and than without weights."""
+
     def width(found: Any) -> float:
         return float(found.interval.high - found.interval.low)
 

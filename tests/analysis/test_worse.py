@@ -23,9 +23,10 @@ def worse(*changes: MetricChange, judge_id: str = "", failed: int = 0) -> list[F
 def test_metric_of_no_pattern_is_named() -> None:
     """A metric that no pattern looks at gets a finding of its own when it gets worse, with what to look at."""
     fell = replace(
-        change("token_f1", -0.2, base=0.7), where=SegmentDrop("type=temporal", -0.5, -0.1, 40),
+        change("token_f1", -0.2, base=0.7),
+        where=SegmentDrop("type=temporal", -0.5, -0.1, 40),
         moved=(ExampleDelta("q7", 1.0, 0.0), ExampleDelta("q3", 0.9, 0.2)),
-    )     # fmt: skip
+    )
     (finding,) = worse(fell, failed=5)
     assert finding.headline == "got worse: token_f1 fell, 0.70 → 0.50, −0.20 [−0.23, −0.17]"
     assert finding.evidence == (
@@ -49,9 +50,15 @@ def test_amounts_are_said_with_their_digits_and_unit() -> None:
 def test_every_metric_that_got_worse_is_in_a_finding() -> None:
     """Whatever got worse is read in some finding, once; what got better or did not change in none of these."""
     shifts = {
-        "recall@5": -0.1, "mrr": -0.2, "faithfulness": -0.1, "context_recall": 0.0, "ignored_top_ranked": 0.1,
-        "answer_recall": -0.3, "token_f1": 0.2, "completeness": 0.0,
-    }     # fmt: skip
+        "recall@5": -0.1,
+        "mrr": -0.2,
+        "faithfulness": -0.1,
+        "context_recall": 0.0,
+        "ignored_top_ranked": 0.1,
+        "answer_recall": -0.3,
+        "token_f1": 0.2,
+        "completeness": 0.0,
+    }
     changes = [change(name, shift) for name, shift in shifts.items()]
     found = diagnose([], causes({"hallucinated": 9}), 200, against=against(changes))
     every = [one for finding in found for one in finding.readings]
@@ -59,9 +66,10 @@ def test_every_metric_that_got_worse_is_in_a_finding() -> None:
     assert sorted(read) == sorted(one.metric for one in changes if one.verdict == "worse")
     plain = worse(*changes, failed=9)
     assert [(one.cause, [r.metric for r in one.readings]) for one in plain] == [
-        ("worse_retrieval", ["recall@5", "mrr"]), ("worse_generation", ["ignored_top_ranked"]),
+        ("worse_retrieval", ["recall@5", "mrr"]),
+        ("worse_generation", ["ignored_top_ranked"]),
         ("worse_end_to_end", ["answer_recall"]),
-    ]     # fmt: skip
+    ]
     assert plain[0].headline == "got worse: recall@5 and mrr"
     assert plain[1].headline == "got worse: ignored_top_ranked rose, 0.50 → 0.60, +0.10 [+0.07, +0.13]"
 
@@ -76,8 +84,10 @@ def test_nothing_got_worse() -> None:
 @pytest.mark.parametrize(
     ("metric", "judge_id", "n", "sure"),
     [
-        ("token_f1", "local:1", 200, "high"), ("answer_recall", "local:1", 200, "medium"),
-        ("answer_recall", "openai:x", 200, "high"), ("answer_recall", "local:1", 20, "low"),
+        ("token_f1", "local:1", 200, "high"),
+        ("answer_recall", "local:1", 200, "medium"),
+        ("answer_recall", "openai:x", 200, "high"),
+        ("answer_recall", "local:1", 20, "low"),
         ("token_f1", "local:1", 20, "medium"),
     ],
 )

@@ -12,10 +12,15 @@ from tests.engine.tiny_judge import SPEC
 import ragauge as rg
 
 ROWS = [
-    {"query_id": f"q{n}", "query": f"how long is rope {n}", "answer": f"{n} metres", "reference_answer": f"{n} metres",
-     "passages": [{"doc_id": f"d{n}", "text": f"rope {n} is {n} metres long"}]}
+    {
+        "query_id": f"q{n}",
+        "query": f"how long is rope {n}",
+        "answer": f"{n} metres",
+        "reference_answer": f"{n} metres",
+        "passages": [{"doc_id": f"d{n}", "text": f"rope {n} is {n} metres long"}],
+    }
     for n in range(1, 4)
-]  # fmt: skip
+]
 
 
 class Ropes:

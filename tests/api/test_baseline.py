@@ -15,7 +15,7 @@ METRICS = "recall@5,context_recall,faithfulness,answer_correctness,context_preci
 N = 40
 
 
-def OtherJudge() -> Any:     # noqa: N802 - called by its name as a judge's spec
+def OtherJudge() -> Any:  # noqa: N802 - called by its name as a judge's spec
     """Judges as the tiny one does, under another name."""
     from tests.engine.tiny_judge import TinyJudge
 
@@ -31,11 +31,16 @@ def rows(n: int = N, *, missed: int = 0, invented: int = 0, prefix: str = "q") -
     for i in range(n):
         there = "nothing at all" if i < missed else f"it is number {i}"
         answer = f"it is number {i}. " + (f"something unheard {i}." if i >= n - invented else "")
-        found.append({
-            "query_id": f"{prefix}{i}", "query": f"what is number {i} of {prefix}", "answer": answer,
-            "passages": [{"doc_id": "other" if i < missed else f"d{i}", "text": there}],
-            "reference_answer": f"it is number {i}", "relevant": {f"d{i}": 1},
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"{prefix}{i}",
+                "query": f"what is number {i} of {prefix}",
+                "answer": answer,
+                "passages": [{"doc_id": "other" if i < missed else f"d{i}", "text": there}],
+                "reference_answer": f"it is number {i}",
+                "relevant": {f"d{i}": 1},
+            }
+        )
     return found
 
 
@@ -146,8 +151,8 @@ def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
         rg.open_run("changed", store=store).scorecard(baseline="main")
     labels = rg.evaluate("changed", metrics="recall@5,mrr", judge=None, store=store, baseline="main").card.baseline
     assert labels is not None
-    assert [change.metric for change in labels.metrics] == ["recall@5"]     # mrr was not measured there
-    evaluated(store, "main", n=5, judge=OTHER)     # as the message says
+    assert [change.metric for change in labels.metrics] == ["recall@5"]  # mrr was not measured there
+    evaluated(store, "main", n=5, judge=OTHER)  # as the message says
     both = rg.open_run("changed", store=store).scorecard(baseline="main").card.baseline
     assert both is not None
     assert len(both.metrics) == 5
@@ -163,7 +168,7 @@ def test_oracle_run_is_found(store: str) -> None:
     assert card.card.baseline is None
     assert "with the right passages the answers are good" in finding.evidence.lower()
     there = [(reading.metric, reading.level) for reading in finding.readings if reading.of == "oracle"]
-    assert there == [("faithfulness", "high")]     # correctness is 1 on both: the answers are right without evidence
+    assert there == [("faithfulness", "high")]  # correctness is 1 on both: the answers are right without evidence
     held = rg.open_run("own", store=store).scorecard(baseline="perfect")
     assert held.card.baseline is not None
     assert any(one.against == "oracle passages" for one in held.findings)
@@ -223,8 +228,8 @@ def test_evidence_lost_with_fewer_passages_leads(store: str) -> None:
     assert first.headline.startswith("retrieval lost evidence since k5: passages handed on fell from 5 to 1 (recall@5")
     assert first.fix.startswith("Hand on as many passages as in k5 (5 a question, not 1)")
     assert (first.explains, first.failures) == (30, 30)
-    assert not [one for one in card.findings if one.cause == "worse_retrieval"]     # its metrics are read here
-    same = rg.evaluate(ranked(3, first=4), name="k3", baseline="k1", **held)     # more passages, and less evidence
+    assert not [one for one in card.findings if one.cause == "worse_retrieval"]  # its metrics are read here
+    same = rg.evaluate(ranked(3, first=4), name="k3", baseline="k1", **held)  # more passages, and less evidence
     assert "evidence_lost" not in [one.cause for one in same.findings]
-    unhurt = rg.evaluate(ranked(4), name="k4", baseline="k5", **held)     # fewer passages, and no evidence lost
+    unhurt = rg.evaluate(ranked(4), name="k4", baseline="k5", **held)  # fewer passages, and no evidence lost
     assert "evidence_lost" not in [one.cause for one in unhurt.findings]

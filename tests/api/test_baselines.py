@@ -55,9 +55,15 @@ def test_name_is_the_branch(store: str, repository: Path) -> None:
     card = evaluated(store, "k=8")
     row = rg.set_baseline(card, tag="v1", note="first", store=store)
     assert {key: row[key] for key in ("name", "run_id", "run", "who", "branch", "tag", "note", "before")} == {
-        "name": "feature/chunks", "run_id": card.run.run_id, "run": "k=8", "who": "Ann", "branch": "feature/chunks",
-        "tag": "v1", "note": "first", "before": "",
-    }     # fmt: skip
+        "name": "feature/chunks",
+        "run_id": card.run.run_id,
+        "run": "k=8",
+        "who": "Ann",
+        "branch": "feature/chunks",
+        "tag": "v1",
+        "note": "first",
+        "before": "",
+    }
     assert row["git"] == card.run.git
     assert len(row["git"]) == 12
     (listed,) = rg.baselines(store=store)
@@ -138,9 +144,9 @@ def test_a_new_baseline_takes_no_other_runs_name(store: str) -> None:
             rg.set_baseline("k3", name=name, store=store)
     assert rg.baselines(store=store) == []
     assert rg.set_baseline("good", name="good", store=store)["run_id"] == first.run.run_id
-    rg.set_baseline("k3", name="good", store=store)     # the name is the baseline's by now, and moves on
+    rg.set_baseline("k3", name="good", store=store)  # the name is the baseline's by now, and moves on
     changed = rg.compare("good", "good", store=store).compared
-    assert (changed.base.name, changed.runs[0].run.name) == ("k3", "good")     # looked at, it is the run of this name
+    assert (changed.base.name, changed.runs[0].run.name) == ("k3", "good")  # looked at, it is the run of this name
 
 
 def test_the_run_of_a_baseline_stays(store: str) -> None:

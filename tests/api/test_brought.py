@@ -13,9 +13,10 @@ from ragauge.errors import UnknownName, UsageError
 
 PASSAGES = ["The mast is 330 metres tall.", "It was raised in 1889."]
 ROWS = {
-    "question": ["How tall is it?", "When was it raised?"], "answer": ["It is 330 metres tall [1].", "In 1889."],
+    "question": ["How tall is it?", "When was it raised?"],
+    "answer": ["It is 330 metres tall [1].", "In 1889."],
     "contexts": [PASSAGES, PASSAGES],
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -78,8 +79,10 @@ def test_a_wide_table(store: str) -> None:
 
 def test_a_wide_table_has_the_segments(store: str) -> None:
     """A declared segment is a column to group by, whatever its size; one called like another column says what it is."""
-    rows = [{"query": "How tall?", "answer": "330 metres", "segments": {"kind": "height", "query": "x"}},
-            {"query": "When?", "answer": "In 1889 [1].", "segments": {"kind": "date"}}]     # fmt: skip
+    rows = [
+        {"query": "How tall?", "answer": "330 metres", "segments": {"kind": "height", "query": "x"}},
+        {"query": "When?", "answer": "In 1889 [1].", "segments": {"kind": "date"}},
+    ]
     table = rg.evaluate(rows, metrics="citation_presence", judge=None, store=store).to_polars(wide=True)
     assert table.columns == ["query_id", "repeat", "query", "kind", "query (segment)", "citation_presence"]
     assert dict(table.select("query", "kind").iter_rows()) == {"How tall?": "height", "When?": "date"}

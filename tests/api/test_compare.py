@@ -24,12 +24,18 @@ def rows(numbers: Any, *, missed: Any = (), invented: Any = (), slow: float = 0.
     for i in numbers:
         there = "nothing at all" if i in missed else f"it is number {i}"
         answer = f"it is number {i}. " + (f"something unheard {i}." if i in invented else "")
-        found.append({
-            "query_id": f"q{i}", "query": query or f"what is number {i}", "answer": answer,
-            "passages": [{"doc_id": "other" if i in missed else f"d{i}", "text": there}],
-            "reference_answer": f"it is number {i}", "relevant": {f"d{i}": 1},
-            "segments": {"type": "rare" if i % 5 == 0 else "usual"}, "latency_ms": {"total": 10.0 + i % 7 + slow},
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{i}",
+                "query": query or f"what is number {i}",
+                "answer": answer,
+                "passages": [{"doc_id": "other" if i in missed else f"d{i}", "text": there}],
+                "reference_answer": f"it is number {i}",
+                "relevant": {f"d{i}": 1},
+                "segments": {"type": "rare" if i % 5 == 0 else "usual"},
+                "latency_ms": {"total": 10.0 + i % 7 + slow},
+            }
+        )
     return found
 
 
@@ -77,7 +83,7 @@ def test_what_changed(store: str) -> None:
     assert found.runs[0].failures.new == {"retrieval_miss": 60}
     assert {one.against for one in found.runs[0].findings} == {"baseline"}
     assert any(reading.metric == "context_recall" for one in found.runs[0].findings for reading in one.readings)
-    worse = "context_recall −0.30, recall@5 −0.30, faithfulness −0.30 and latency +39%"     # 5 ms on each of 200
+    worse = "context_recall −0.30, recall@5 −0.30, faithfulness −0.30 and latency +39%"  # 5 ms on each of 200
     assert repr(found).splitlines()[1].startswith(f"Worse than main: {worse} (200 examples in both)")
 
 
@@ -123,10 +129,14 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
     assert [finding.cause for finding in alike.runs[0].findings] == ["working"]
 
 
-@pytest.mark.parametrize(("clusters", "verdict", "words"), [
-    (4, "not enough data", "The 40 examples are 4 clusters, as much as 4 observations: fewer than 6 cannot tell"),
-    (8, "worse", "Only 8 clusters of examples in both"), (40, "worse", None),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("clusters", "verdict", "words"),
+    [
+        (4, "not enough data", "The 40 examples are 4 clusters, as much as 4 observations: fewer than 6 cannot tell"),
+        (8, "worse", "Only 8 clusters of examples in both"),
+        (40, "worse", None),
+    ],
+)
 def test_few_clusters_are_said(store: str, clusters: int, verdict: str, words: str | None) -> None:
     """Thirty of 40 questions lost their document: four clusters can tell nothing, eight can, and both are said."""
     of = {i: {"cluster": f"c{i % clusters}"} for i in range(40)}
@@ -178,7 +188,7 @@ def test_runs_judged_otherwise_are_refused(store: str) -> None:
     assert raised.value.exit_code == 2
     labels = rg.compare("main", "changed", store=store, metrics="recall@5,latency")
     assert list(labels.metrics) == ["recall@5", "latency"]
-    evaluated(store, "main", rows(range(20)), judge=OTHER)     # as the message says
+    evaluated(store, "main", rows(range(20)), judge=OTHER)  # as the message says
     assert len(rg.compare("main", "changed", store=store).metrics) == 5
     evaluated(store, "changed", rows(range(20), missed=range(5)))
     both = rg.compare("main", "changed", store=store, judge="other")
@@ -243,9 +253,10 @@ def test_filter_level_and_metrics(store: str) -> None:
     assert one.low < other.low < other.high < one.high
     assert rg.compare("main", "changed", store=store, metrics="recall@5", segments=False).runs[0].segments == ()
     wrong: tuple[tuple[Row, str], ...] = (
-        ({"level": 95}, "level must lie between 0 and 1"), ({"filter": {"typ": "rare"}}, "no segment 'typ'"),
+        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"filter": {"typ": "rare"}}, "no segment 'typ'"),
         ({"metrics": "recal@5"}, "nearest: recall"),
-    )     # fmt: skip
+    )
     for more, said in wrong:
         with pytest.raises(rg.UsageError, match=said):
             rg.compare("main", "changed", store=store, **{"metrics": "recall@5", **more})
@@ -267,7 +278,7 @@ def test_traffic_is_compared_as_two_samples(store: str) -> None:
     assert found["recall@5"].verdict == "no change seen"
     assert (found.runs[0].segments, found.runs[0].flips.shown) == ((), ())
     assert "two samples of traffic: 60 examples now, 60 before" in repr(found).replace("\n", " ")
-    evaluated(store, "week 3", rows(range(157, 217)), traffic=True)     # three requests came again
+    evaluated(store, "week 3", rows(range(157, 217)), traffic=True)  # three requests came again
     again = rg.compare("week 2", "week 3", store=store).runs[0]
     assert (again.matched.n, again.matched.paired, again.warnings) == (3, False, ())
 
@@ -336,7 +347,7 @@ def test_every_form(store: str, tmp_path: Path) -> None:
     table = found.to_polars()
     whole = table.filter(pl.col("segment").is_null())
     assert dict(zip(whole["metric"], whole["difference"], strict=True))["recall@5"] == pytest.approx(-0.3)
-    assert table.height == 5 * 3     # over all, and two segments
+    assert table.height == 5 * 3  # over all, and two segments
     for ending in (".html", ".md", ".json", ".csv"):
         assert found.save(tmp_path / f"new/change{ending}").stat().st_size > 200
     assert json.loads((tmp_path / "new/change.json").read_text()) == found.to_dict() == json.loads(found.to_json())

@@ -15,7 +15,7 @@ def evaluated(store: str, name: str, origins: list[dict[str, str]]) -> None:
     rows: list[dict[str, Any]] = [
         {"query_id": f"q{n}", "query": "How long?", "answer": "14 days.", "passages": ["14 days."], "origin": origin}
         for n, origin in enumerate(origins)
-    ]  # fmt: skip
+    ]
     rg.evaluate(rows, name=name, store=store, metrics=["faithfulness"])
 
 

@@ -13,26 +13,33 @@ import ragauge as rg
 from ragauge import Confirmation, confirm
 from ragauge.systems.base import EVERY, Question, System
 
-SPEC = "tests.engine.tiny_judge:TinyJudge"     # a claim is a sentence; a passage supports it if it has all its words
+SPEC = "tests.engine.tiny_judge:TinyJudge"  # a claim is a sentence; a passage supports it if it has all its words
 OTHER = rg.Passage("x", "dx", "other text")
 ASKED = ("mends", "refuses", "breaks", "half", "lucky", "invents", "misled", "distracted", "lost")
 TRUTH = {
-    "mends": ("retrieval_miss", "confirmed"), "refuses": ("retrieval_miss", "refuted"),
-    "breaks": ("retrieval_miss", "undecided"), "half": ("retrieval_miss", "undecided"),
-    "invents": ("hallucinated", "confirmed"), "misled": ("hallucinated", "refuted"),
-    "distracted": ("noise", "confirmed"), "lost": ("noise", "refuted"),
-}  # fmt: skip
+    "mends": ("retrieval_miss", "confirmed"),
+    "refuses": ("retrieval_miss", "refuted"),
+    "breaks": ("retrieval_miss", "undecided"),
+    "half": ("retrieval_miss", "undecided"),
+    "invents": ("hallucinated", "confirmed"),
+    "misled": ("hallucinated", "refuted"),
+    "distracted": ("noise", "confirmed"),
+    "lost": ("noise", "refuted"),
+}
 CORPUS = {f"d{n}": f"number {n} and count {n}" for n in range(len(ASKED))}
 GOLDEN = rg.EvalSet(
     "scripted",
     tuple(
         rg.Example(
-            kind, f"what is number {n}", references=(f"number {n}.",), reference_claims=(f"number {n}", f"count {n}"),
+            kind,
+            f"what is number {n}",
+            references=(f"number {n}.",),
+            reference_claims=(f"number {n}", f"count {n}"),
             relevant=(rg.Relevant((f"d{n}",)),),
         )
         for n, kind in enumerate(ASKED)
     ),
-)  # fmt: skip
+)
 
 
 class Scripted(System):
@@ -55,8 +62,9 @@ class Scripted(System):
             "lucky": ((rg.Passage("y", "dy", gold.text),), whole),
             "invents": ((gold, OTHER), f"{whole} something invented."),
             "misled": ((gold, OTHER), f"{whole} something invented."),
-            "distracted": ((OTHER, gold), "other text."), "lost": ((OTHER, gold), "other text."),
-        }.get(kind, ((OTHER,), "other text."))  # fmt: skip
+            "distracted": ((OTHER, gold), "other text."),
+            "lost": ((OTHER, gold), "other text."),
+        }.get(kind, ((OTHER,), "other text."))
         return rg.Response(kind, passages=found, answer=answer)
 
     def _again(self, kind: str, n: str, passages: Sequence[rg.Passage]) -> str:
@@ -154,7 +162,7 @@ def test_the_scorecard_has_what_was_confirmed(url: str) -> None:
     assert (mine["inferred"], mine["experiments"], mine["confirmed_share"]) == (5, 4, 0.25)
     assert "confirmed in 1 of 4 experiments" in run.scorecard().to_markdown()
     rg.evaluate(run, judge="local", metrics="prompt,context_recall,answer_correctness", workers=1)
-    assert run.scorecard().card.confirmed is None     # another judge's causes were not tested
+    assert run.scorecard().card.confirmed is None  # another judge's causes were not tested
 
 
 class Stop(BaseException):

@@ -72,9 +72,10 @@ def right(rag: ReferenceRag, store: str) -> set[str]:
             query_id: evidence for query_id, _, evidence in opened.evidence.of_run(run.run.run_id, judge)
         }
         return {
-            example.query_id for example, response in opened.runs.pairs(run.run.run_id)
+            example.query_id
+            for example, response in opened.runs.pairs(run.run.run_id)
             if graded(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT
-        }  # fmt: skip
+        }
 
 
 def counted(system: Broken, right: set[str], store: str, name: str) -> Counter[tuple[str, str]]:
@@ -84,14 +85,17 @@ def counted(system: Broken, right: set[str], store: str, name: str) -> Counter[t
     struck = frozenset(system.struck)
     found = rg.confirm(run, system, corpus=CORPUS, limit=200)
     return Counter(
-        (BY_NAME[one.experiment.cause].component, one.verdict) for one in found.outcomes
+        (BY_NAME[one.experiment.cause].component, one.verdict)
+        for one in found.outcomes
         if one.experiment.query_id in struck & right
-    )  # fmt: skip
+    )
 
 
-@pytest.mark.parametrize("fault", [
-    DropGold(share=0.5, seed=1), pytest.param(PushGoldLow(share=0.5, seed=2), marks=pytest.mark.prove)
-], ids=lambda f: f.name)     # fmt: skip
+@pytest.mark.parametrize(
+    "fault",
+    [DropGold(share=0.5, seed=1), pytest.param(PushGoldLow(share=0.5, seed=2), marks=pytest.mark.prove)],
+    ids=lambda f: f.name,
+)
 def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], store: str, fault: Fault) -> None:
     """Of retrieval faults that changed the outcome at least four of five are confirmed, all as retrieval or data."""
     found = counted(Broken(rag, retrieval=[fault]), right, store, fault.name)
@@ -100,10 +104,14 @@ def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], stor
     assert sum(count for (_, verdict), count in found.items() if verdict == "confirmed") >= 0.8 * found.total()
 
 
-@pytest.mark.parametrize("fault", [
-    pytest.param(RefuseAnyway(share=0.4, seed=3), marks=pytest.mark.prove),
-    IgnorePassages(share=0.4, seed=4, donors=DONORS),
-], ids=lambda f: f.name)     # fmt: skip
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(RefuseAnyway(share=0.4, seed=3), marks=pytest.mark.prove),
+        IgnorePassages(share=0.4, seed=4, donors=DONORS),
+    ],
+    ids=lambda f: f.name,
+)
 def test_generator_faults_are_not_confirmed_as_retrieval(
     rag: ReferenceRag, right: set[str], store: str, fault: Fault
 ) -> None:

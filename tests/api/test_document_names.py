@@ -16,11 +16,20 @@ from ragauge.store.open import open_store
 @pytest.mark.parametrize(
     ("label", "doc_id"),
     [
-        ("docs/a.md", "a"), ("a", "docs/a.md"), ("a.md", "docs/a.md"), ("a.md", "a"), ("docs/a", "a.md"),
-        ("kb/docs/a.md", "docs/a"), ("handbuch/Übersicht.rst", "Übersicht"), ("ガイド/料金", "料金.md"),
-        ("docs\\a.md", "docs/a"), ("./a.md", "a.md"), ("https://example.org/docs/a.html", "a"), ("v2.10.md", "v2.10"),
+        ("docs/a.md", "a"),
+        ("a", "docs/a.md"),
+        ("a.md", "docs/a.md"),
+        ("a.md", "a"),
+        ("docs/a", "a.md"),
+        ("kb/docs/a.md", "docs/a"),
+        ("handbuch/Übersicht.rst", "Übersicht"),
+        ("ガイド/料金", "料金.md"),
+        ("docs\\a.md", "docs/a"),
+        ("./a.md", "a.md"),
+        ("https://example.org/docs/a.html", "a"),
+        ("v2.10.md", "v2.10"),
     ],
-)  # fmt: skip
+)
 def test_one_file_by_two_names(label: str, doc_id: str) -> None:
     """A path that says less of the same file, in either place, is matched among others."""
     assert match_document_names({label, "other.md"}, {doc_id, "z/other.md", "third"})[doc_id] == label
@@ -29,12 +38,12 @@ def test_one_file_by_two_names(label: str, doc_id: str) -> None:
 @pytest.mark.parametrize(
     ("labels", "retrieved"),
     [
-        ({"en/a.md", "de/a.md"}, {"a"}),     # which of them, nobody says
+        ({"en/a.md", "de/a.md"}, {"a"}),  # which of them, nobody says
         ({"a"}, {"en/a.md", "de/a.md"}),
-        ({"a.md"}, {"a.md", "docs/a.md"}),     # one is the label itself
+        ({"a.md"}, {"a.md", "docs/a.md"}),  # one is the label itself
         ({"a.md"}, {"a.pdf"}),
         ({"v2.1"}, {"v2.10"}),
-        ({"v2"}, {"v2.10"}),     # a number is no ending
+        ({"v2"}, {"v2.10"}),  # a number is no ending
         ({"en/a"}, {"de/a"}),
         ({"A.md"}, {"a.md"}),
         ({"ba"}, {"a"}),
@@ -47,13 +56,28 @@ def test_two_files_are_not_matched(labels: set[str], retrieved: set[str]) -> Non
 
 
 ROWS: list[dict[str, Any]] = [
-    {"query_id": "q1", "query": "Who runs the mill?", "relevant": ["docs/mill.md"], "answer": "Ada [mill].",
-     "passages": [{"doc_id": "mill", "text": "Ada Brandt runs it."}, {"doc_id": "inn", "text": "It has beds."}]},
-    {"query_id": "q2", "query": "When does it open?", "relevant": ["hours"], "answer": "At six.",
-     "passages": [{"doc_id": "docs/hours.txt", "text": "It opens at six."}]},
-    {"query_id": "q3", "query": "Where is it?", "relevant": ["place.md"], "answer": "In Grell.",
-     "passages": [{"doc_id": "place.md", "text": "It is in Grell."}]},
-]  # fmt: skip
+    {
+        "query_id": "q1",
+        "query": "Who runs the mill?",
+        "relevant": ["docs/mill.md"],
+        "answer": "Ada [mill].",
+        "passages": [{"doc_id": "mill", "text": "Ada Brandt runs it."}, {"doc_id": "inn", "text": "It has beds."}],
+    },
+    {
+        "query_id": "q2",
+        "query": "When does it open?",
+        "relevant": ["hours"],
+        "answer": "At six.",
+        "passages": [{"doc_id": "docs/hours.txt", "text": "It opens at six."}],
+    },
+    {
+        "query_id": "q3",
+        "query": "Where is it?",
+        "relevant": ["place.md"],
+        "answer": "In Grell.",
+        "passages": [{"doc_id": "place.md", "text": "It is in Grell."}],
+    },
+]
 
 
 def evaluated(source: Any, store: str) -> tuple[float | None, list[str]]:

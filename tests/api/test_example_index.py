@@ -25,9 +25,17 @@ from ragauge.store.open import open_store
 
 # what no list of examples shows, so that the next list is quick all the same
 NOT_LISTED = {
-    "a score of the baseline", "evidence", "a call", "a note", "a baseline", "a judge's spec", "a check of the judge",
-    "a label of a draw", "another run on labelled passages", "an earlier run that is gone",
-}     # fmt: skip
+    "a score of the baseline",
+    "evidence",
+    "a call",
+    "a note",
+    "a baseline",
+    "a judge's spec",
+    "a check of the judge",
+    "a label of a draw",
+    "another run on labelled passages",
+    "an earlier run that is gone",
+}
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +97,14 @@ def test_nothing_stale_is_listed(store: str, what: str) -> None:
 
 def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An evaluation leaves the index behind; read back, lists are those of a store that never had one."""
+
     def listed() -> list[Any]:
         run = rg.open_run("changed", store=store)
-        return [run.examples(None, sort=sort, filter={"status": status})
-                for sort in ("quality", "cause") for status in VERDICTS]     # fmt: skip
+        return [
+            run.examples(None, sort=sort, filter={"status": status})
+            for sort in ("quality", "cause")
+            for status in VERDICTS
+        ]
 
     with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
         assert raw.execute("SELECT count(*) FROM example_indexes").fetchone()[0] >= 2

@@ -12,7 +12,7 @@ import ragauge as rg
 from ragauge.store.open import open_store
 
 N, WRONG, DRAWN = 150, 30, 60
-TRUTH = sum(not right(i, WRONG) for i in range(N)) / N     # of examples fail, had people labeled all
+TRUTH = sum(not right(i, WRONG) for i in range(N)) / N  # of examples fail, had people labeled all
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def test_failed_share_is_corrected(store: str, tmp_path: Path) -> None:
     share = shown.card.failed_share
     assert share is not None
     assert (share.n, share.others) == (DRAWN, N - DRAWN)
-    assert share.judged == pytest.approx(before.failed_examples / N)     # as it was before anybody labeled
+    assert share.judged == pytest.approx(before.failed_examples / N)  # as it was before anybody labeled
     assert share.interval.low < TRUTH < share.interval.high
     (summary,) = shown.card.summaries
     assert summary.rectified is not None
-    held = 1 - summary.rectified.interval.high, 1 - summary.rectified.interval.low     # one sentence, so the same share
+    held = 1 - summary.rectified.interval.high, 1 - summary.rectified.interval.low  # one sentence, so the same share
     assert held[0] < share.interval.high
     assert share.interval.low < held[1]
     words = shown.to_markdown().replace("\\", "")

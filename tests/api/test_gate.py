@@ -27,13 +27,19 @@ def rows(n: int = N, *, missed: tuple[int, ...] = (), broken: tuple[int, ...] = 
     found = []
     for i in range(n):
         text = "nothing at all" if i in missed else f"it is number {i}"
-        found.append({
-            "query_id": f"q{i}", "query": f"what is number {i}",
-            "answer": f"it is number {i}." + (" raisenow." if i in broken else ""),
-            "passages": [{"doc_id": "other" if i in missed else f"d{i}", "text": text}],
-            "relevant": {f"d{i}": 1}, "reference_answer": f"it is number {i}", "latency_ms": ms + i,
-            "segments": {"type": KINDS[i % 4]}, "tags": ["regression"] if i < 5 else [],
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{i}",
+                "query": f"what is number {i}",
+                "answer": f"it is number {i}." + (" raisenow." if i in broken else ""),
+                "passages": [{"doc_id": "other" if i in missed else f"d{i}", "text": text}],
+                "relevant": {f"d{i}": 1},
+                "reference_answer": f"it is number {i}",
+                "latency_ms": ms + i,
+                "segments": {"type": KINDS[i % 4]},
+                "tags": ["regression"] if i < 5 else [],
+            }
+        )
     return found
 
 
@@ -102,8 +108,10 @@ def test_same_answers_again_pass(store: str) -> None:
     budget = {"metric": "latency", "max": 975, "segments": "none"}
     found = rg.gate("again", baseline="main", rules=rules(RECALL, budget), store=store)
     assert [(c.metric, c.verdict) for c in found.checks if c.segment is None] == [
-        ("", "pass"), ("recall@5", "pass"), ("latency", "not_enough_data"),
-    ]     # fmt: skip
+        ("", "pass"),
+        ("recall@5", "pass"),
+        ("latency", "not_enough_data"),
+    ]
     assert found.exit_code == 4
     strict = rg.gate("again", baseline="main", rules=rules(RECALL, {**budget, "max": 900}), store=store)
     assert strict.exit_code == 3
@@ -118,7 +126,7 @@ def test_hurt_segment_fails(store: str) -> None:
     failed = {c.segment: c for c in found.checks if c.verdict == "fail"}
     assert ("type", "multi_hop") in failed
     check = failed["type", "multi_hop"]
-    assert check.estimate == pytest.approx(-9 / 20)     # 10 of 20 missed, of which q7 was missed before; q3, q11 …
+    assert check.estimate == pytest.approx(-9 / 20)  # 10 of 20 missed, of which q7 was missed before; q3, q11 …
     assert [one.query_id for one in check.examples] == ["q3", "q11", "q19", "q27", "q35"]
     with pytest.raises(rg.GateFailed, match=r"Gate failed: hurt against main(?s:.*)type=multi_hop(?s:.*)q3") as caught:
         found.raise_if_failed()
@@ -169,8 +177,10 @@ def test_one_example_that_must_pass(store: str) -> None:
     must = {"tag": "regression", "must_pass": True}
     found = rg.gate("one", baseline="main", rules=rules({**RECALL, "decide": "point"}, must), store=store)
     assert {c.kind: c.verdict for c in found.checks if c.segment is None} == {
-        "max_failed": "pass", "max_drop": "pass", "must_pass": "fail",
-    }     # fmt: skip
+        "max_failed": "pass",
+        "max_drop": "pass",
+        "must_pass": "fail",
+    }
     assert found.exit_code == 3
     (example,) = found.checks[-1].examples
     assert example.query_id == "q2"
@@ -268,12 +278,12 @@ JUNIT: dict[str, tuple[set[str], set[str]]] = {
     ),
     "properties": (set(), {"property"}),
     "property": ({"name", "value"}, set()),
-    "testcase": (
-        {"name", "time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"},
-    ),
-    "failure": ({"type", "message"}, set()), "error": ({"type", "message"}, set()),
-    "skipped": ({"type", "message"}, set()), "system-out": (set(), set()),
-}     # fmt: skip
+    "testcase": ({"name", "time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"}),
+    "failure": ({"type", "message"}, set()),
+    "error": ({"type", "message"}, set()),
+    "skipped": ({"type", "message"}, set()),
+    "system-out": (set(), set()),
+}
 
 
 def test_junit_is_what_strict_readers_take(store: str) -> None:
@@ -302,7 +312,7 @@ def test_reports_say_the_same(store: str) -> None:
     suite = ET.fromstring(found.to_junit()).find("testsuite")  # noqa: S314 - XML that ragauge wrote
     assert suite is not None
     failed = [check for check in stopping if check.verdict == "fail"]
-    assert len(failed) < len(stopping)     # the whole run has not enough data for its level of the family
+    assert len(failed) < len(stopping)  # the whole run has not enough data for its level of the family
     unknown = [check for check in found.checks if check.verdict == "not_enough_data"]
     assert [suite.get(name) for name in ("tests", "failures", "skipped", "errors")] == [
         str(n) for n in (len(found.checks), len(failed), len(unknown), 0)
@@ -315,7 +325,7 @@ def test_reports_say_the_same(store: str) -> None:
     assert sum(line.startswith("::error ") for line in lines) == len(failed)
     assert "Gate failed" in repr(found)
     told = found.explain()
-    assert "−3 % of b = −0.03 · 0.975 = −0.029" in told     # 78 of 80 found in main
+    assert "−3 % of b = −0.03 · 0.975 = −0.029" in told  # 78 of 80 found in main
     assert "Exit code 3" in told
 
 

@@ -13,20 +13,28 @@ from tests.api.test_gate import SCHEMA
 import ragauge as rg
 from ragauge.gating.result import Check
 
-RULES = ({"metric": "latency", "max": 4000}, {"metric": "latency", "max": 4000, "statistic": "mean"},
-         {"metric": "latency", "max": 4000, "decide": "point"}, {"metric": "tokens", "max": 100})     # fmt: skip
+RULES = (
+    {"metric": "latency", "max": 4000},
+    {"metric": "latency", "max": 4000, "statistic": "mean"},
+    {"metric": "latency", "max": 4000, "decide": "point"},
+    {"metric": "tokens", "max": 100},
+)
 DROP = ({"metric": "latency", "max_drop": "10%"},)
-FAST, SLOW = 3.0, 60_000.0     # ms, of failed calls; others take 800
+FAST, SLOW = 3.0, 60_000.0  # ms, of failed calls; others take 800
 
 
 def rows(n_failed: int, failed_ms: float, *, first: int = 0, n: int = 60) -> list[dict[str, Any]]:
     """Recorded calls of which the first ones failed, with what they took all the same."""
     return [
-        {"query_id": f"q{first + i}", "query": f"what is {first + i}", "tokens": 5,
-         "latency_ms": {"total": (failed_ms if i < n_failed else 800.0) + i / 100},
-         **({"error": "boom"} if i < n_failed else {"answer": "it is.", "passages": []})}
+        {
+            "query_id": f"q{first + i}",
+            "query": f"what is {first + i}",
+            "tokens": 5,
+            "latency_ms": {"total": (failed_ms if i < n_failed else 800.0) + i / 100},
+            **({"error": "boom"} if i < n_failed else {"answer": "it is.", "passages": []}),
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +42,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Runs of which all calls, most, a few or none failed, at once or after a minute; and traffic of both kinds."""
     url = f"sqlite:///{tmp_path_factory.mktemp('failed')}/gate.db"
     given: dict[str, Any] = {"metrics": ["latency", "tokens"], "judge": "none", "store": url, "workers": 1}
-    for name, n_failed, ms in (("all", 60, FAST), ("most", 55, FAST), ("few", 1, FAST), ("none", 0, FAST),
-                               ("slow", 60, SLOW)):  # fmt: skip
+    for name, n_failed, ms in (
+        ("all", 60, FAST),
+        ("most", 55, FAST),
+        ("few", 1, FAST),
+        ("none", 0, FAST),
+        ("slow", 60, SLOW),
+    ):
         rg.evaluate(rows(n_failed, ms), name=name, **given)
     rg.evaluate(rows(60, FAST, first=1000), name="traffic-all", traffic=True, **given)
     rg.evaluate(rows(0, FAST, first=2000), name="traffic-none", traffic=True, **given)
@@ -74,9 +87,15 @@ def test_slow_failures_still_fail(store: str) -> None:
 
 @pytest.mark.parametrize(
     ("run", "baseline", "lost"),
-    [("all", "none", (60, 0)), ("none", "all", (0, 60)), ("none", "slow", (0, 60)), ("none", "most", (0, 55)),
-     ("traffic-all", "traffic-none", (60, 0)), ("traffic-none", "traffic-all", (0, 60))],
-)  # fmt: skip
+    [
+        ("all", "none", (60, 0)),
+        ("none", "all", (0, 60)),
+        ("none", "slow", (0, 60)),
+        ("none", "most", (0, 55)),
+        ("traffic-all", "traffic-none", (60, 0)),
+        ("traffic-none", "traffic-all", (0, 60)),
+    ],
+)
 def test_no_drop_is_decided_by_failed_calls(store: str, run: str, baseline: str, lost: tuple[int, int]) -> None:
     """Neither a faster run whose calls failed passes, nor a slower one fails beside a baseline whose calls failed."""
     (drop,) = checked(store, run, DROP, baseline)

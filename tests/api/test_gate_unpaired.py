@@ -20,11 +20,19 @@ DROP = {"metric": "recall@5", "max_drop": "10 points"}
 def rows(numbers: range, missed: int = 10, *, kind: int = -1, tags: tuple[str, ...] = ()) -> list[Any]:
     """One request a number; every `missed`-th got another document, of one kind all that are odd."""
     return [
-        {"query_id": f"q{i}", "query": f"what is number {i}", "answer": f"it is number {i}.",
-         "passages": [{"doc_id": "no" if i % missed == 0 or (i % 4 == kind and i % 8 > 3) else f"d{i}", "text": "a"}],
-         "relevant": {f"d{i}": 1}, "segments": {"type": KINDS[i % 4]}, "tags": list(tags)}
+        {
+            "query_id": f"q{i}",
+            "query": f"what is number {i}",
+            "answer": f"it is number {i}.",
+            "passages": [
+                {"doc_id": "no" if i % missed == 0 or (i % 4 == kind and i % 8 > 3) else f"d{i}", "text": "a"}
+            ],
+            "relevant": {f"d{i}": 1},
+            "segments": {"type": KINDS[i % 4]},
+            "tags": list(tags),
+        }
         for i in numbers
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +40,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Four stretches of traffic, and two runs over sets that share no question."""
     url = f"sqlite:///{tmp_path_factory.mktemp('unpaired')}/gate.db"
     stretches = {
-        "monday": rows(range(400)), "tuesday": rows(range(400, 700)), "hurt": rows(range(800, 1100), kind=3),
-        "some": rows(range(300, 600)), "most": rows(range(150, 450), tags=("golden",)), "few": rows(range(2000, 2006)),
+        "monday": rows(range(400)),
+        "tuesday": rows(range(400, 700)),
+        "hurt": rows(range(800, 1100), kind=3),
+        "some": rows(range(300, 600)),
+        "most": rows(range(150, 450), tags=("golden",)),
+        "few": rows(range(2000, 2006)),
     }
     for name, table in stretches.items():
         rg.evaluate(table, metrics="recall@5", store=url, name=name, traffic=True, workers=1)

@@ -34,12 +34,14 @@ def evaluated(
     """A run over n questions, `wrong` of them answered with what no passage says."""
     rows = [
         {
-            "query_id": f"q{i}", "query": f"what is {i}", "relevant": {f"d{i}": 1},
+            "query_id": f"q{i}",
+            "query": f"what is {i}",
+            "relevant": {f"d{i}": 1},
             "answer": "something unheard." if i < wrong else f"it is {i}.",
             "passages": [{"doc_id": f"d{i}", "text": f"it is {i}"}],
         }
         for i in range(n)
-    ]     # fmt: skip
+    ]
     asked = {"metrics": METRICS, "judge": SPEC, "workers": 1, "store": store, "name": name, "config": config}
     return rg.evaluate(rows, **{**asked, **more})
 
@@ -68,8 +70,9 @@ def test_ten_runs_as_csv_read_back_equal(store: str, tmp_path: Path) -> None:
             assert summary.interval is not None
             assert numbers(row[name]) == summary.mean
             assert (numbers(row[f"{name} low"]), numbers(row[f"{name} high"])) == (
-                summary.interval.low, summary.interval.high,
-            )     # fmt: skip
+                summary.interval.low,
+                summary.interval.high,
+            )
             assert int(row[f"{name} scored"]) == summary.scored
     assert read[-1]["changed"] == "first run of this set"
     assert read[0]["changed"] == "retriever.k: 8 → 9"
@@ -115,11 +118,13 @@ def files(store: str, *runs: tuple[str, int, int, int]) -> list[HistoryRow]:
     for name, start, end, corpus in runs:
         rows = [
             {
-                "query_id": f"q{i}", "query": f"what is {i} of {corpus}", "relevant": {f"d{i}": 1},
+                "query_id": f"q{i}",
+                "query": f"what is {i} of {corpus}",
+                "relevant": {f"d{i}": 1},
                 "passages": [{"doc_id": f"d{i if i else name}", "text": f"{name} {i}"}],
             }
             for i in range(start, end)
-        ]     # fmt: skip
+        ]
         path = folder / f"{name}.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         rg.evaluate(path, metrics="recall@5", judge=None, workers=1, store=store)
@@ -130,12 +135,15 @@ def test_files_with_the_same_questions_are_one_log(store: str, tmp_path: Path) -
     """Runs of files that hold questions and answers stand in one table, named by the first, and say what changed."""
     rows = files(store, ("base", 0, 6, 1), ("k8", 0, 6, 1), ("other", 0, 6, 2), ("k9", 0, 6, 1))
     assert [(row.run.name, row.listed) for row in rows] == [
-        ("k9", "base"), ("other", "other"), ("k8", "base"), ("base", "base"),
-    ]     # fmt: skip
+        ("k9", "base"),
+        ("other", "other"),
+        ("k8", "base"),
+        ("base", "base"),
+    ]
     assert [row.before and row.before.name for row in rows] == ["k8", None, "base", None]
     assert [row.changed[0].new for row in rows if row.changed] == [["k9"], ["k8"]]
     assert {row.series for row in rows if row.listed == "base"} == {1}
-    for name in ("base", "k8"):     # by any name that the set had
+    for name in ("base", "k8"):  # by any name that the set had
         assert [row.run.name for row in rg.log(name, store=store).history.rows] == ["k9", "k8", "base"]
     with rg.log(store=store).save(tmp_path / "log.csv").open(newline="", encoding="utf-8") as file:
         assert [row["set"] for row in csv.DictReader(file)] == ["base", "other", "base", "base"]
@@ -149,8 +157,12 @@ def test_a_set_that_grew_under_another_name_is_the_same_set(store: str) -> None:
     growing = [("v1", 0, 10, 1), ("v2", 0, 18, 1), ("smoke", 0, 4, 1), ("numbered", 0, 18, 2), ("v3", 4, 24, 1)]
     rows = files(store, *growing)
     assert {row.run.name: row.listed for row in rows} == {
-        "v1": "v1", "v2": "v1", "smoke": "smoke", "numbered": "numbered", "v3": "v1",
-    }     # fmt: skip
+        "v1": "v1",
+        "v2": "v1",
+        "smoke": "smoke",
+        "numbered": "numbered",
+        "v3": "v1",
+    }
     (grown,) = (row for row in rows if row.run.name == "v2")
     assert grown.before is not None
     assert grown.before.name == "v1"

@@ -15,10 +15,15 @@ from ragauge.api.inputs import imports
 from ragauge.data.readers import source as readers
 
 ROWS = [
-    {"query_id": f"q{n}", "query": f"{n}?", "answer": "30 days.", "relevant": ["d1"],
-     "passages": [{"doc_id": f"d{n % 3}", "text": "The trial lasts 30 days."}]}
+    {
+        "query_id": f"q{n}",
+        "query": f"{n}?",
+        "answer": "30 days.",
+        "relevant": ["d1"],
+        "passages": [{"doc_id": f"d{n % 3}", "text": "The trial lasts 30 days."}],
+    }
     for n in range(6)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -77,7 +82,7 @@ def test_two_files_are_read_once(evaluated: Evaluated, file: Path, reads: list[s
     second = evaluated(answers, set=other)
     assert reads == ["join_records"] * 2
     assert second.run.run_id != first.run.run_id
-    assert (first["hit@1"].mean, second["hit@1"].mean) == (1 / 3, 1 / 3)     # d1 and d2 stand first in two of six each
+    assert (first["hit@1"].mean, second["hit@1"].mean) == (1 / 3, 1 / 3)  # d1 and d2 stand first in two of six each
 
 
 @pytest.mark.parametrize("change", ["bytes", "columns", "segments", "config", "code", "deleted"])
@@ -101,7 +106,7 @@ def test_what_may_change_the_run_is_read_again(
         rg.open_run(first.run.run_id, store=f"sqlite:///{file.parent / 's.db'}").delete()
     again = evaluated(file, **more)
     assert len(reads) == 2
-    assert (again.run.run_id == first.run.run_id) == (change == "code")     # equal content is the same run
+    assert (again.run.run_id == first.run.run_id) == (change == "code")  # equal content is the same run
     assert again.card.n == 6
 
 

@@ -68,8 +68,10 @@ def test_a_stored_run_keeps_its_cost(store: str) -> None:
     assert (judging["input_tokens"], judging["output_tokens"]) == (tokens_in, tokens_out)
     assert (judging["replies"], judging["replies_reused"], judging["questions"]) == (18, 0, 18)
     assert {one["question"]: one["calls"] for one in judging["by_question"]} == {
-        "verify_answer": 6, "verify_reference": 6, "rate_passages": 6,
-    }  # fmt: skip
+        "verify_answer": 6,
+        "verify_reference": 6,
+        "rate_passages": 6,
+    }
 
 
 def test_an_unknown_price_is_null(store: str) -> None:
@@ -114,8 +116,11 @@ def test_replies_of_another_run_are_reused(store: str) -> None:
         evaluated(server, store)
         found = rg.evaluate(
             [row | {"answer": row["answer"] + " It is light."} for row in changed],
-            judge=f"openai-chat:any@{server.url}", metrics=METRICS, store=store, name="n",
-        ).to_dict()  # fmt: skip
+            judge=f"openai-chat:any@{server.url}",
+            metrics=METRICS,
+            store=store,
+            name="n",
+        ).to_dict()
     # rate_passages and verify_reference do not see the answer: their evidence is that of the first run
     assert (found["calls"], found["judging"]["replies"], found["judging"]["replies_reused"]) == (6, 18, 12)
 
@@ -186,7 +191,7 @@ def test_cases_48_and_49_repeats_of_a_judge(store: str) -> None:
     assert first == third == found["metrics"]["faithfulness"]["mean"]
     assert second > first
     assert told["range"] == pytest.approx(second - first)
-    assert (told["changed"], told["n"]) == (2, 6)     # things 2 and 4: the answer about thing 0 was supported before
+    assert (told["changed"], told["n"]) == (2, 6)  # things 2 and 4: the answer about thing 0 was supported before
     for report in (str(card), card.to_markdown(), card.to_html(), str(rg.open_run("m", store=store).scorecard())):
         assert "repeat 3" in report
         assert "2 of 6" in report
@@ -234,6 +239,6 @@ def test_dry_run_expects_what_replies_need(store: str) -> None:
         other = f"{store.removesuffix('.db')}2.db"
         before = expected(server, other, 6)["output_tokens"]
         spent = used(server, other)
-        assert before < spent / 2     # nobody could know
-        learned = expected(server, other, 12)["output_tokens"]     # of which half is stored, and costs nothing
+        assert before < spent / 2  # nobody could know
+        learned = expected(server, other, 12)["output_tokens"]  # of which half is stored, and costs nothing
         assert learned == pytest.approx(spent, rel=0.1)

@@ -14,9 +14,12 @@ from ragauge.store.open import Store, open_store
 FUSED, CLAIMS = "openai:gpt-5-mini#1a", "openai:gpt-5-mini#2b"
 OLD, NEW = "calibrated:local:overlap-1#3c", "calibrated:local:overlap-1#4d"
 SPECS = {
-    FUSED: "openai:gpt-5-mini", CLAIMS: "openai:gpt-5-mini,mode=per_claim", OLD: "calibrated:judge.json",
-    NEW: "calibrated:judge.json", "openai:gpt-5#5e": "openai:gpt-5",
-}     # fmt: skip
+    FUSED: "openai:gpt-5-mini",
+    CLAIMS: "openai:gpt-5-mini,mode=per_claim",
+    OLD: "calibrated:judge.json",
+    NEW: "calibrated:judge.json",
+    "openai:gpt-5#5e": "openai:gpt-5",
+}
 PEOPLE = ("people:4be01c92a7d3#7f", "people:4be01c92a7d3#6e")
 JUDGES = (*SPECS, *PEOPLE)
 
@@ -32,9 +35,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [(FUSED, FUSED), (SPECS[FUSED], FUSED), (SPECS[CLAIMS], CLAIMS), ("openai:gpt-5-mini#2", CLAIMS),
-     ("people", PEOPLE[0]), ("openai:gpt-5", "openai:gpt-5#5e")],
-)  # fmt: skip
+    [
+        (FUSED, FUSED),
+        (SPECS[FUSED], FUSED),
+        (SPECS[CLAIMS], CLAIMS),
+        ("openai:gpt-5-mini#2", CLAIMS),
+        ("people", PEOPLE[0]),
+        ("openai:gpt-5", "openai:gpt-5#5e"),
+    ],
+)
 def test_spec_id_and_beginning_name_a_judge(store: Store, text: str, found: str) -> None:
     """A spec names its judge alone though other ids begin so, an id and a unique beginning too; of people the last."""
     assert judge_named(store, text, JUDGES, "this run") == found

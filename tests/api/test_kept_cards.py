@@ -37,13 +37,37 @@ from ragauge.store.scores import Column
 MOST_STATEMENTS = 25
 # what a scorecard is computed from; `store.cards` counts writes to each, or it is never changed
 READ = {
-    "verdicts", "controls",
-    "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
-    "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
+    "verdicts",
+    "controls",
+    "baselines",
+    "calls",
+    "causes",
+    "check_scores",
+    "checks",
+    "draws",
+    "evidence",
+    "example_groups",
+    "examples",
+    "judges",
+    "labels",
+    "listings",
+    "metrics",
+    "models",
+    "reasons",
+    "responses",
+    "run_evidence",
+    "run_judges",
     "verdict_counts",
-    "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",
-    "own_metrics",     # a declaration that is read instead of another counts as a write of every run
-}     # fmt: skip
+    "run_names",
+    "run_notes",
+    "runs",
+    "scores",
+    "studies",
+    "summaries",
+    "texts",
+    "trials",
+    "own_metrics",  # a declaration that is read instead of another counts as a write of every run
+}
 OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}
 
 
@@ -67,9 +91,10 @@ def forms(card: rg.Scorecard) -> tuple[str, ...]:
     return card.to_json(), card.to_markdown(), repr(card), card.to_html(), repr(card.failures), repr(card.to_polars())
 
 
-@pytest.mark.parametrize(("name", "baseline"), [
-    ("main", None), ("changed", None), ("given", None), ("changed", "main"), ("main", "changed"), ("main", "main"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "baseline"),
+    [("main", None), ("changed", None), ("given", None), ("changed", "main"), ("main", "changed"), ("main", "main")],
+)
 def test_a_kept_scorecard_is_the_computed_one(
     store: str, name: str, baseline: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +179,10 @@ def _oracle(store: Store) -> None:
 
 
 WRITES: dict[str, Callable[[Store], object]] = {
-    "a score": _score, "a score of the baseline": _score_of_the_baseline, "a cause": _cause, "a verdict": _verdict,
+    "a score": _score,
+    "a score of the baseline": _score_of_the_baseline,
+    "a cause": _cause,
+    "a verdict": _verdict,
     "evidence": _evidence,
     "a call": lambda store: store.calls.add(
         [Call("ab" * 32, "verify_answer", ModelName("p", "m"), "ok", run_id=_first(store, "changed")[0])]
@@ -171,7 +199,7 @@ WRITES: dict[str, Callable[[Store], object]] = {
     ),
     "another run on labelled passages": _oracle,
     "an earlier run that is gone": lambda store: store.runs.delete(_first(store, "main")[0]),
-}     # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", WRITES)
@@ -194,7 +222,7 @@ def test_no_stale_comparison_is_given_out(store: str) -> None:
         base, run = opened.runs.find("main"), opened.runs.find("changed")
         for what, write in WRITES.items():
             before = comparison_state(base, [run], store=store)
-            if not what.endswith("is gone"):     # a page of a run that is gone is none
+            if not what.endswith("is gone"):  # a page of a run that is gone is none
                 write(opened)
                 assert comparison_state(base, [run], store=store) != before, what
             assert comparison_state(base, [run], store=store) == comparison_state(base, [run], store=store)

@@ -17,11 +17,13 @@ TEXTS = {f"d{n}": f"Crane {n} was built by Tarn{n}." for n in range(8)}
 def _run(name: str, n_drawn: int, store: str, *, wrong: int = 0) -> None:
     examples = tuple(
         rg.Example(
-            f"q{n}", f"crane {n} tarn{n}", relevant=(rg.Relevant((f"d{n}",)),),
+            f"q{n}",
+            f"crane {n} tarn{n}",
+            relevant=(rg.Relevant((f"d{n}",)),),
             segments={"type": "known_item" if n < n_drawn else "single", "difficulty": "easy"},
         )
         for n in range(8)
-    )     # fmt: skip
+    )
 
     def system(question: str) -> dict[str, Any]:
         n = int(question.split(" ")[1])

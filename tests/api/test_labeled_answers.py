@@ -21,11 +21,13 @@ def towers() -> list[dict[str, Any]]:
     """Answers with one sentence that the passage states, which the judge passes."""
     return [
         {
-            "query_id": f"q{i}", "query": f"How tall is tower {i}?", "answer": f"Tower {i} is {300 + i} metres tall.",
+            "query_id": f"q{i}",
+            "query": f"How tall is tower {i}?",
+            "answer": f"Tower {i} is {300 + i} metres tall.",
             "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
         }
         for i in range(N)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_label_on_the_page_decides(store: str, tmp_path: Path) -> None:
 def test_order_of_labels_and_evaluation(store: str, tmp_path: Path) -> None:
     """Labels that were there before an evaluation decide as those that come after, in any run of the same texts."""
     label(tasks_of(store, tmp_path), "not_in_context", store)
-    for name, workers in (("later", 1), ("workers", 2)):     # other questions' texts make it another run
+    for name, workers in (("later", 1), ("workers", 2)):  # other questions' texts make it another run
         rows = [row | {"segments": {"of": name}} for row in towers()]
         rg.evaluate(rows, metrics="faithfulness", name=name, store=store, workers=workers)
     assert verdicts(store) == verdicts(store, "later") == verdicts(store, "workers")

@@ -72,11 +72,11 @@ def test_every_form(replay: ReplayResult, tmp_path: Path) -> None:
     page = replay.save(tmp_path / "replay.html").read_text()
     for text in (repr(replay), replay.to_markdown(), page):
         assert headline in text
-        assert "What changed" not in text     # nothing did
+        assert "What changed" not in text  # nothing did
         assert "How long?" not in text
     assert json.loads(replay.to_json())["alerts"][0]["alert"]["monitor"] == "faithfulness"
     series, _, note = repr(replay).rpartition("Series")[2].partition("False alarms of last 50:")
-    assert note     # it speaks of a column that is there, however narrow the terminal
+    assert note  # it speaks of a column that is there, however narrow the terminal
     assert "alarms" in series
 
 
@@ -100,7 +100,7 @@ def test_drift_of_the_last_days(tmp_path: Path) -> None:
     found = rg.monitor_replay(asked, store=f"sqlite:///{tmp_path / 'store.db'}").found
     queries = [one.drift.drifted for one in found.drift if one.drift.of == "queries"]
     assert queries == [None, False, False, True]
-    assert all(one.drift.drifted is None for one in found.drift if one.drift.of == "documents")     # one text alone
+    assert all(one.drift.drifted is None for one in found.drift if one.drift.of == "documents")  # one text alone
 
 
 def _query(number: int) -> str:

@@ -24,20 +24,34 @@ def change(low: float, high: float, **changed: Any) -> MetricChange:
     """Faithfulness with a mean of 0.8, and how far the interval of the difference reaches."""
     difference = MeanEstimate((low + high) / 2, Interval(low, high, "t"), 100)
     one = MetricChange(
-        "faithfulness", "generation", "higher", "mean", 0.8, 0.8, difference, 0.5, "t", None, 1, 1, 1, 0,
-        "no change seen", "no change seen",
-    )  # fmt: skip
+        "faithfulness",
+        "generation",
+        "higher",
+        "mean",
+        0.8,
+        0.8,
+        difference,
+        0.5,
+        "t",
+        None,
+        1,
+        1,
+        1,
+        0,
+        "no change seen",
+        "no change seen",
+    )
     return replace(one, **changed)
 
 
 @pytest.mark.parametrize(
     ("changes", "move", "share"),
     [
-        ([change(-0.02, 0.02)], "cut over", 1.0),                              # 2.5 % of the mean at worst
+        ([change(-0.02, 0.02)], "cut over", 1.0),  # 2.5 % of the mean at worst
         ([change(0.01, 0.2)], "cut over", 1.0),
-        ([change(-0.08, 0.02)], "ramp", 0.25),                                 # 10 %, of a quarter 2.5 %
-        ([change(-0.4, 0.1)], "ramp", 0.05),                                   # 50 %, of a twentieth 2.5 %
-        ([change(-0.6, 0.1)], "stop", 0.0),                                    # 75 %
+        ([change(-0.08, 0.02)], "ramp", 0.25),  # 10 %, of a quarter 2.5 %
+        ([change(-0.4, 0.1)], "ramp", 0.05),  # 50 %, of a twentieth 2.5 %
+        ([change(-0.6, 0.1)], "stop", 0.0),  # 75 %
         ([change(-0.02, 0.08, direction="lower", base=0.2)], "ramp", 0.25),
         ([change(-0.02, 0.02), change(0.0, 0.1, direction="lower", base=0.0)], "ramp", 0.25),
         ([change(-0.02, 0.02), change(-0.3, -0.1, verdict="worse")], "stop", 0.0),
@@ -55,8 +69,8 @@ def test_what_decides(changes: list[MetricChange], move: str, share: float) -> N
     ("golden", "divergence", "move", "share"),
     [
         ([], 0.05, "cut over", 1.0),
-        ([], 0.4, "ramp", 0.5),                             # other documents, and nobody says that they are right
-        ([change(-0.01, 0.02)], 0.4, "cut over", 1.0),      # golden recall does
+        ([], 0.4, "ramp", 0.5),  # other documents, and nobody says that they are right
+        ([change(-0.01, 0.02)], 0.4, "cut over", 1.0),  # golden recall does
         ([change(-0.08, 0.02)], 0.05, "ramp", 0.25),
         ([change(-0.3, -0.1, verdict="worse")], 0.0, "stop", 0.0),
     ],
@@ -84,29 +98,32 @@ def answer(query):
     return {"answer": SAYS or text, "passages": [{"doc_id": PREFIX + n, "text": text}]}
 """
 INVENTED = "Bake it for forty minutes in a hot oven with Swiss cheese."
-WIDE = "14%"     # thirty equal answers exclude a loss of 12 % and more
+WIDE = "14%"  # thirty equal answers exclude a loss of 12 % and more
 
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Two days of forty requests, on the second of which a third of the answers was invented; and four candidates."""
-    for name, says, prefix in (
-        ("same", "", ""), ("other", INVENTED, ""), ("moved", "", "new"), ("lost", "", "x"),
-    ):     # fmt: skip
+    for name, says, prefix in (("same", "", ""), ("other", INVENTED, ""), ("moved", "", "new"), ("lost", "", "x")):
         (tmp_path / f"{name}_app.py").write_text(f"SAYS, PREFIX = {says!r}, {prefix!r}\n{SYSTEM}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     url = f"sqlite:///{tmp_path / 'store.db'}"
     for day in (1, 2):
         rows = [
-            {"query_id": f"t{n}", "query": f"How is the router reset on floor {n}?",
-             "answer": INVENTED if day == 2 and n % 3 == 0 else TEXT.format(n=n),
-             "passages": [{"doc_id": str(n), "text": TEXT.format(n=n)}]}
+            {
+                "query_id": f"t{n}",
+                "query": f"How is the router reset on floor {n}?",
+                "answer": INVENTED if day == 2 and n % 3 == 0 else TEXT.format(n=n),
+                "passages": [{"doc_id": str(n), "text": TEXT.format(n=n)}],
+            }
             for n in range(40)
-        ]  # fmt: skip
+        ]
         rg.evaluate(rows, name=f"shop 2026-01-0{day}", metrics="faithfulness", store=url, traffic=True)
-    golden = [{"query_id": f"g{n}", "query": f"How is the router reset on floor {n}?", "relevant": {str(n): 1}}
-              for n in range(40)]     # fmt: skip
+    golden = [
+        {"query_id": f"g{n}", "query": f"How is the router reset on floor {n}?", "relevant": {str(n): 1}}
+        for n in range(40)
+    ]
     (tmp_path / "golden.jsonl").write_text("\n".join(map(json.dumps, golden)))
     return url
 

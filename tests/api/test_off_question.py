@@ -18,11 +18,17 @@ from ragauge.reporting.writers.terminal import terminal
 NAME = "answer_relevance:by=sentence"
 LAKE = "Our founder sails on a lake."
 ROWS = [
-    {"query_id": "beside", "query": "How many days does a parcel take to arrive?",
-     "answer": f"The parcel takes three days to arrive. {LAKE} To islands a parcel takes five days."},
-    {"query_id": "straight", "query": "How many days does a parcel take to arrive?",
-     "answer": "The parcel takes three days to arrive."},
-]  # fmt: skip
+    {
+        "query_id": "beside",
+        "query": "How many days does a parcel take to arrive?",
+        "answer": f"The parcel takes three days to arrive. {LAKE} To islands a parcel takes five days.",
+    },
+    {
+        "query_id": "straight",
+        "query": "How many days does a parcel take to arrive?",
+        "answer": "The parcel takes three days to arrive.",
+    },
+]
 
 
 def printed(shown: Any) -> str:
@@ -53,7 +59,7 @@ def test_beside_the_question(tmp_path: Path) -> None:
 def test_the_page_shows_it(tmp_path: Path) -> None:
     """A page of one answer lists its sentence off the question under that head; explain says which counts how much."""
     url = f"sqlite:///{tmp_path}/page.db"
-    rows = [{**ROWS[0], "relevant": {"gone": 1}, "passages": [{"doc_id": "d", "text": "a parcel"}]}]     # it failed
+    rows = [{**ROWS[0], "relevant": {"gone": 1}, "passages": [{"doc_id": "d", "text": "a parcel"}]}]  # it failed
     card = rg.evaluate(rows, metrics=["recall@5", NAME], judge="local", store=url, name="off", workers=1)
     page = Path(card.save(tmp_path / "off.html")).read_text(encoding="utf-8")
     part = page.partition("<h4>Off the question</h4>")[2].partition("</ul>")[0]

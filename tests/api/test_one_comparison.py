@@ -26,11 +26,15 @@ def rows(n: int, *, missed: int = 0, invented: int = 0, dead: int = 0, prefix: s
     for i in range(n):
         text = "nothing at all" if i < missed else f"it is number {i}"
         row: Row = {
-            "query_id": f"{prefix}{i}", "query": f"what is number {i}", "reference_answer": f"it is number {i}",
-            "passages": [{"doc_id": "other" if i < missed else f"d{i}", "text": text}], "relevant": {f"d{i}": 1},
+            "query_id": f"{prefix}{i}",
+            "query": f"what is number {i}",
+            "reference_answer": f"it is number {i}",
+            "passages": [{"doc_id": "other" if i < missed else f"d{i}", "text": text}],
+            "relevant": {f"d{i}": 1},
             "answer": f"it is number {i}. " + (f"something unheard {i}." if i >= n - invented else ""),
-            "latency_ms": {"total": 10.0 + i % 7}, "segments": {"type": "rare" if i % 4 == 0 else "usual"},
-        }     # fmt: skip
+            "latency_ms": {"total": 10.0 + i % 7},
+            "segments": {"type": "rare" if i % 4 == 0 else "usual"},
+        }
         if n // 2 <= i < n // 2 + dead:
             row |= {"error": "timed out", "answer": None, "passages": None}
         found.append(row)
@@ -70,11 +74,24 @@ def said(changes: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
     """What is said of each metric, with the examples behind it."""
     return {
         name: (
-            one.base, one.new, one.difference, one.p_value, one.corrected, one.holm, one.test, one.verdict, one.alone,
-            one.wins, one.ties, one.losses, one.failed, one.moved if one.verdict == "worse" else (),
+            one.base,
+            one.new,
+            one.difference,
+            one.p_value,
+            one.corrected,
+            one.holm,
+            one.test,
+            one.verdict,
+            one.alone,
+            one.wins,
+            one.ties,
+            one.losses,
+            one.failed,
+            one.moved if one.verdict == "worse" else (),
         )
-        for name, one in changes.items() if name != "system_failed" and one.difference.n
-    }     # fmt: skip
+        for name, one in changes.items()
+        if name != "system_failed" and one.difference.n
+    }
 
 
 def evaluated(store: str, made: list[Row], name: str, more: dict[str, Any], **rest: Any) -> rg.Scorecard:
@@ -118,7 +135,7 @@ def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
     assert len(checks) == len(asked)
     for check in checks:
         one, by = at_90[check.metric], compared.metrics[check.metric]
-        if one.failed or "calls" in kind:     # a gate counts what failed at its worst, compare leaves it out
+        if one.failed or "calls" in kind:  # a gate counts what failed at its worst, compare leaves it out
             continue
         assert (check.new, check.base, check.estimate) == pytest.approx((one.new, one.base, one.difference.mean))
         assert (check.sampled or check.interval) == one.difference.interval
@@ -143,7 +160,7 @@ def test_a_filter_means_the_same_to_a_report_and_to_compare(tmp_path: Path) -> N
         assert compared.runs[0].matched.n == 15
         card = rg.evaluate(
             "changed", metrics=METRICS, judge=SPEC, store=store, workers=1, filter=keep, baseline=base
-        ).card.baseline     # fmt: skip
+        ).card.baseline
         assert card is not None
         assert card.matched.n == 15
         assert said({one.metric: one for one in card.metrics}) == said(compared.metrics)

@@ -27,13 +27,21 @@ def rows(seed: int, count: int) -> list[Row]:
         ranking = draw.sample(pages[:page] + pages[page + 1 :], 5)
         ranking.insert(draw.randint(0, 5), pages[page])
         metres = 100 + page if draw.random() < 0.8 else 990
-        made.append({
-            "query_id": f"q{n}", "query": f"How tall is tower {page}, asked {n} times?",
-            "answer": f"Tower {page} is {metres} metres tall.", "reference_answer": f"{100 + page} metres.",
-            "passages": ranking[:3], "candidates": ranking, "relevant": {f"d{page}": 1}, "answerable": True,
-            "latency_ms": {"retrieval": draw.random(), "generation": 2.0}, "tokens": {"input": 90, "output": 9},
-            "segments": {"kind": draw.choice("ab")},
-        })     # fmt: skip
+        made.append(
+            {
+                "query_id": f"q{n}",
+                "query": f"How tall is tower {page}, asked {n} times?",
+                "answer": f"Tower {page} is {metres} metres tall.",
+                "reference_answer": f"{100 + page} metres.",
+                "passages": ranking[:3],
+                "candidates": ranking,
+                "relevant": {f"d{page}": 1},
+                "answerable": True,
+                "latency_ms": {"retrieval": draw.random(), "generation": 2.0},
+                "tokens": {"input": 90, "output": 9},
+                "segments": {"kind": draw.choice("ab")},
+            }
+        )
     return made
 
 
@@ -65,7 +73,7 @@ def test_overview_of_a_run(tmp_path: Path) -> None:
     assert set(found.causes_by_segment) == set(card.card.segments)
     alignment = found.alignment
     assert alignment is not None
-    ignored = card["ignored_top_ranked"]      # every question is answerable here: the metric's own mean and interval
+    ignored = card["ignored_top_ranked"]  # every question is answerable here: the metric's own mean and interval
     assert alignment.ignored_share.mean == pytest.approx(ignored.mean)
     assert alignment.ignored_share.interval == ignored.interval
     again = rg.open_run("towers", store=f"sqlite:///{tmp_path / 'towers.db'}").scorecard().card.overview

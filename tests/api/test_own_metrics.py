@@ -155,8 +155,10 @@ def test_changed_function_is_scored_again_and_never_mixed(manners: Path) -> None
     again = evaluated("before", metrics="manners:polite")
     assert n_evaluated(again) == 0
     first = again["polite"].mean
-    for text, scored_again in ((MANNERS.replace("    said = ", "    # all of them\n    said = "), 0),
-                               (MANNERS.replace('"thanks")', '"thanks", "sorry")'), 40)):  # fmt: skip
+    for text, scored_again in (
+        (MANNERS.replace("    said = ", "    # all of them\n    said = "), 0),
+        (MANNERS.replace('"thanks")', '"thanks", "sorry")'), 40),
+    ):
         write_anew(manners, text)
         assert n_evaluated(evaluated("before", metrics="manners:polite")) == scored_again
     changed = rg.open_run("before", store=STORE).scorecard()["polite"]

@@ -24,9 +24,12 @@ def record(n: int, repeat: int) -> tuple[Example, Response]:
     """
     ids = ["a", f"d{n}"] if n % 4 == 1 else [f"d{n}", "a"] if n % 4 == 0 or repeat else ["a", "b"]
     example = Example(
-        f"q{n:02}", f"How heavy is device {n}?", relevant=None if n % 4 == 3 else (Relevant((f"d{n}",)),),
-        segments={"type": "odd" if n % 2 else "even"}, tags=frozenset({"new"} if n > 8 else ()),
-    )     # fmt: skip
+        f"q{n:02}",
+        f"How heavy is device {n}?",
+        relevant=None if n % 4 == 3 else (Relevant((f"d{n}",)),),
+        segments={"type": "odd" if n % 2 else "even"},
+        tags=frozenset({"new"} if n > 8 else ()),
+    )
     passages = tuple(Passage(f"{one}#0", one, f"Device {one[1:]} weighs {n} kilograms.") for one in ids)
     error = "time-out" if n == 5 else None
     took = {"total": 100.0 + n % 5}
@@ -81,7 +84,7 @@ def test_worst_first(opened: OpenRun) -> None:
     known = [value for value in values if value is not None]
     assert known == sorted(known)
     assert len(set(known)) == 3
-    assert values[len(known) :] == [None] * 8     # three without labels and one that failed, twice each
+    assert values[len(known) :] == [None] * 8  # three without labels and one that failed, twice each
     assert keys(found)[:2] == [("q02", 0), ("q06", 0)]
     slow = [row.values["latency"] or 0.0 for row in opened.examples(None, sort="latency")]
     assert slow == sorted(slow, reverse=True) != []

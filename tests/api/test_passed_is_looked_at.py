@@ -14,9 +14,12 @@ TRUE = "The lid of case {n} is made of oak and weighs {n} kg."
 
 def row(n: int, answer: str | None, **more: Any) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "query_id": f"q{n}", "query": f"Is the lid of case {n} made of oak?", "tags": ["regression"],
-        "passages": [{"doc_id": f"d{n}", "text": TRUE.format(n=n)}], "relevant": {f"d{n}": 1},
-    }     # fmt: skip
+        "query_id": f"q{n}",
+        "query": f"Is the lid of case {n} made of oak?",
+        "tags": ["regression"],
+        "passages": [{"doc_id": f"d{n}", "text": TRUE.format(n=n)}],
+        "relevant": {f"d{n}": 1},
+    }
     return {**made, **({} if answer is None else {"answer": answer}), **more}
 
 
@@ -32,10 +35,11 @@ def verdict(folder: Path) -> str:
     return str(rg.gate("run", rules=folder / "ragauge.yaml", store=f"sqlite:///{folder}/s.db").verdict)
 
 
-@pytest.mark.parametrize("rows", [
-    [row(n, "Yes, of course.") for n in range(1, 8)],
-    [row(n, TRUE.format(n=n), passages=None) for n in range(1, 8)],
-], ids=["no claim", "passages not recorded"])     # fmt: skip
+@pytest.mark.parametrize(
+    "rows",
+    [[row(n, "Yes, of course.") for n in range(1, 8)], [row(n, TRUE.format(n=n), passages=None) for n in range(1, 8)]],
+    ids=["no claim", "passages not recorded"],
+)
 def test_what_could_not_be_checked_has_not_passed(rows: list[dict[str, Any]], tmp_path: Path) -> None:
     """Answers without a claim, or without anything to hold them against, are neither failed nor passed."""
     rows = [{name: value for name, value in one.items() if value is not None} for one in rows]

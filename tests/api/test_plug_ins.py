@@ -86,15 +86,19 @@ ROWS = [{"query_id": "q1", "query": "How long?", "answer": "30 days.", "passages
 def test_judge_of_a_package_judges_and_is_reported(install: Install) -> None:
     """A spec, a function and an object of a package judge a run, again without a call, and its report names them."""
     with FaultyServer() as server:
-        install("acme_judges", (
-            "import json\n"
-            f"def house(model='small'): return f'openai-chat:{{model}}@{server.url}'\n"
-            "def reply(prompt): return json.dumps({'passages': [{'n': 1, 'relevant': True}]})\n"
-            "class Model:\n"
-            "    def invoke(self, prompt): return reply(prompt)\n"
-            "def talker(): return reply\n"
-            "def thinker(): return Model()\n"
-        ), judges={"house": "house", "talker": "talker", "thinker": "thinker"})
+        install(
+            "acme_judges",
+            (
+                "import json\n"
+                f"def house(model='small'): return f'openai-chat:{{model}}@{server.url}'\n"
+                "def reply(prompt): return json.dumps({'passages': [{'n': 1, 'relevant': True}]})\n"
+                "class Model:\n"
+                "    def invoke(self, prompt): return reply(prompt)\n"
+                "def talker(): return reply\n"
+                "def thinker(): return Model()\n"
+            ),
+            judges={"house": "house", "talker": "talker", "thinker": "thinker"},
+        )
         for spec, named in (("house:large", "openai-chat:large"), ("talker", "talker"), ("thinker", "thinker")):
             card = rg.evaluate(ROWS, metrics="context_precision", judge=spec, name="r")
             assert named in card.to_markdown()
@@ -177,15 +181,19 @@ def test_reader_that_fails_is_named(install: Install, tmp_path: Path) -> None:
 def test_example_package(tmp_path: Path) -> None:
     """The example, installed by pip, brings a metric, a judge and a reader to the command line, as its page shows."""
     install, evaluate = map(shlex.split, COMMANDS)
-    shutil.copytree(EXAMPLE, tmp_path / install[-1])     # building leaves files beside the source
+    shutil.copytree(EXAMPLE, tmp_path / install[-1])  # building leaves files beside the source
     more, site = ["--no-deps", "--no-build-isolation", "--no-index", "--target"], tmp_path / "site"
     subprocess.run([sys.executable, "-m", *install, *more, site], check=True, capture_output=True, cwd=tmp_path)
     (tmp_path / "shop.qa").write_text(ASKED)
     folders = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     ran = subprocess.run(
-        [sys.executable, "-m", *evaluate, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        [sys.executable, "-m", *evaluate, "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
-    )     # fmt: skip
+    )
     means = {name: found["mean"] for name, found in json.loads(ran.stdout)["metrics"].items()}
     assert means == {"courteous": 0.5, "context_precision": 0.5}
 

@@ -45,7 +45,7 @@ def installed(project: Path) -> list[str]:
 def test_imports_become_distributions(project: Path) -> None:
     """Without a list, what is imported is installed as it is here; the standard library and own modules are not."""
     lines = installed(project)
-    assert f"pip install \"ragauge\" PyYAML=={YAML_VERSION}" in lines
+    assert f'pip install "ragauge" PyYAML=={YAML_VERSION}' in lines
     assert any(line.startswith("# ADD what brings the module no_such_package (imported by app.py)") for line in lines)
     assert any("what brings no_such_package (in app.py) is not known" in line for line in lines)
 
@@ -53,34 +53,48 @@ def test_imports_become_distributions(project: Path) -> None:
 def test_a_list_of_requirements_is_used(project: Path) -> None:
     """A requirements file is installed, and beside it what is imported, is installed here, and is not in it."""
     (project / "requirements.txt").write_text("no-such-package>=1  # mine\n")
-    assert f"pip install \"ragauge\" -r requirements.txt PyYAML=={YAML_VERSION}" in installed(project)
+    assert f'pip install "ragauge" -r requirements.txt PyYAML=={YAML_VERSION}' in installed(project)
 
 
 def test_what_the_list_brings_in_turn_is_not_repeated(project: Path) -> None:
     """A package that one in the list needs is not named again."""
     (project / "requirements.txt").write_text("ragauge\nno-such-package\n")
-    assert "pip install \"ragauge\" -r requirements.txt" in installed(project)
+    assert 'pip install "ragauge" -r requirements.txt' in installed(project)
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
-    ("[build-system]\nrequires = []\n[project]\nname = 'a'\ndependencies = ['pyyaml']\n", ['pip install "ragauge" .']),
-    ("[tool.poetry]\nname = 'a'\n[tool.poetry.dependencies]\n", ['pip install "ragauge" .']),
-    ("[project]\nname = 'a'\ndependencies = ['pyyaml >= 6']\n",
-     ['pip install "ragauge" -r "$RUNNER_TEMP/ragauge-needs.txt"']),
-    ("[tool.ruff]\nline-length = 100\n", [f"pip install \"ragauge\" PyYAML=={YAML_VERSION}"]),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "[build-system]\nrequires = []\n[project]\nname = 'a'\ndependencies = ['pyyaml']\n",
+            ['pip install "ragauge" .'],
+        ),
+        ("[tool.poetry]\nname = 'a'\n[tool.poetry.dependencies]\n", ['pip install "ragauge" .']),
+        (
+            "[project]\nname = 'a'\ndependencies = ['pyyaml >= 6']\n",
+            ['pip install "ragauge" -r "$RUNNER_TEMP/ragauge-needs.txt"'],
+        ),
+        ("[tool.ruff]\nline-length = 100\n", [f'pip install "ragauge" PyYAML=={YAML_VERSION}']),
+    ],
+)
 def test_a_project_file_is_read(project: Path, text: str, wanted: list[str]) -> None:
     """What can be built is installed; of what cannot, its dependencies; a pyproject of tools alone says nothing."""
     (project / "pyproject.toml").write_text(text)
     assert set(wanted) <= set(installed(project))
 
 
-@pytest.mark.parametrize(("remote", "line"), [
-    ("https://name:secret@host.example/r/ragauge.git", 'pip install "ragauge @ git+https://host.example/r/ragauge.git@'),
-    ("ssh://git@host.example/r/ragauge.git", 'pip install "ragauge @ git+ssh://host.example/r/ragauge.git@'),
-    ("/home/name/ragauge", 'pip install "${{ vars.RAGAUGE }}"'),
-    ("", 'pip install "${{ vars.RAGAUGE }}"'),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("remote", "line"),
+    [
+        (
+            "https://name:secret@host.example/r/ragauge.git",
+            'pip install "ragauge @ git+https://host.example/r/ragauge.git@',
+        ),
+        ("ssh://git@host.example/r/ragauge.git", 'pip install "ragauge @ git+ssh://host.example/r/ragauge.git@'),
+        ("/home/name/ragauge", 'pip install "${{ vars.RAGAUGE }}"'),
+        ("", 'pip install "${{ vars.RAGAUGE }}"'),
+    ],
+)
 def test_a_workflow_installs_ragauge_from_where_it_can_be_had(
     project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, remote: str, line: str
 ) -> None:

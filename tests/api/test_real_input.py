@@ -42,7 +42,7 @@ def consistent(card: rg.Scorecard) -> None:
     for summary in card.summaries.values():
         valued = summary.scored + summary.undefined + summary.not_applicable
         assert valued + summary.failed + summary.not_read == summary.n == card.card.n
-        assert summary.not_read <= 0.02 * summary.n, summary.metric     # English all through
+        assert summary.not_read <= 0.02 * summary.n, summary.metric  # English all through
         assert summary.failed == 0, (summary.metric, summary.reasons)
         if summary.mean is not None and summary.kind != "amount":
             assert 0 <= summary.mean <= 1
@@ -60,10 +60,14 @@ def clapnq() -> tuple[list[Document], list[Example]]:
             answers = tuple(found["answer"] for found in row["output"] if found["answer"]) if answerable else ()
             examples.append(
                 Example(
-                    row["id"], row["input"], references=answers, answerable=answerable,
-                    relevant=(Relevant((doc_id,)),) if answerable else None, segments={"part": part},
+                    row["id"],
+                    row["input"],
+                    references=answers,
+                    answerable=answerable,
+                    relevant=(Relevant((doc_id,)),) if answerable else None,
+                    segments={"part": part},
                 )
-            )  # fmt: skip
+            )
     return list(documents.values()), examples
 
 
@@ -76,12 +80,12 @@ def test_clapnq_end_to_end(tmp_path: Path) -> None:
     assert card["recall@5"].scored == 100
     assert card["recall@5"].not_applicable == 100
     assert (card["recall@5"].mean or 0) > 0.6
-    assert 0.6 < (card["mrr"].mean or 0) < 1     # over pooled passages only
+    assert 0.6 < (card["mrr"].mean or 0) < 1  # over pooled passages only
     assert set(card.card.segments["part"]) == {"answerable", "unanswerable"}
     unanswerable = {s.metric: s for s in card.card.segments["part"]["unanswerable"]}
     assert unanswerable["answer_correctness"].not_applicable == 100
     assert unanswerable["refusal_correctness"].scored == 100
-    assert card.causes["missed_refusal"] > 0           # an extractive system refuses too seldom on real questions
+    assert card.causes["missed_refusal"] > 0  # an extractive system refuses too seldom on real questions
     assert card.save(tmp_path / "clapnq.html").stat().st_size < 5_000_000
 
 
@@ -91,11 +95,15 @@ def test_pubmedqa_end_to_end(tmp_path: Path) -> None:
     documents = [Document(key, "", " ".join(row["CONTEXTS"])) for key, row in rows.items()]
     examples = [
         Example(
-            key, row["QUESTION"], references=(row["LONG_ANSWER"],), relevant=(Relevant((key,)),), answerable=True,
+            key,
+            row["QUESTION"],
+            references=(row["LONG_ANSWER"],),
+            relevant=(Relevant((key,)),),
+            answerable=True,
             segments={"verdict": row["final_decision"]},
         )
         for key, row in rows.items()
-    ]  # fmt: skip
+    ]
     card = evaluated("pubmedqa", documents, examples[::10], store_at(tmp_path))
     consistent(card)
     assert card["recall@5"].scored == 100

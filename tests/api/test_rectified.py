@@ -17,7 +17,7 @@ from ragauge.errors import UsageError
 from ragauge.stats.rectified import LabelSample, rectified_mean
 from ragauge.store.open import open_store
 
-UNSEEN = 5     # of every fifth answer people see a fault that the judge does not: the passage is of another tower
+UNSEEN = 5  # of every fifth answer people see a fault that the judge does not: the passage is of another tower
 
 
 def right(i: int, wrong: int) -> bool:
@@ -35,11 +35,15 @@ def towers(n: int, wrong: int) -> list[dict[str, Any]]:
     rows = []
     for i in range(n):
         tall = 300 + i if i >= wrong else 700 + i
-        rows.append({
-            "query_id": f"q{i}", "query": f"How tall is tower {i}?", "answer": f"Tower {i} is {tall} metres tall.",
-            "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
-            "segments": {"half": "first" if i < n // 2 else "second"},
-        })     # fmt: skip
+        rows.append(
+            {
+                "query_id": f"q{i}",
+                "query": f"How tall is tower {i}?",
+                "answer": f"Tower {i} is {tall} metres tall.",
+                "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
+                "segments": {"half": "first" if i < n // 2 else "second"},
+            }
+        )
     return rows
 
 
@@ -52,9 +56,11 @@ def label(run: str, store: str, tmp_path: Path, n: int, wrong: int, scheme: str 
         i = int(task["query"].split()[-1][:-1])
         drawn.add(i)
         said = "supported" if right(i, wrong) else "contradicted"
-        rows.append({name: task[name] for name in ("key", "question", "guideline")}
-                    | {"part": task["parts"][0], "value": said, "annotator": "ann"})  # fmt: skip
-    if rows:     # what was labelled before is not asked again
+        rows.append(
+            {name: task[name] for name in ("key", "question", "guideline")}
+            | {"part": task["parts"][0], "value": said, "annotator": "ann"}
+        )
+    if rows:  # what was labelled before is not asked again
         rg.label_import(rows, store=store)
     return drawn
 
@@ -85,7 +91,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     assert found.rectified.interval.low == pytest.approx(expected.interval.low)
     assert (found.rectified.n, found.rectified.others) == (150, 150)
     assert (found.mean, found.interval) == (found.rectified.mean, found.rectified.interval)
-    assert found.judge_mean == before.card.summaries[0].mean      # the judge's own stands beside it
+    assert found.judge_mean == before.card.summaries[0].mean  # the judge's own stands beside it
     assert found.judge_interval == before.card.summaries[0].interval
     assert found.rectified.interval.low < rate(300, 90) < found.rectified.interval.high
     said = "corrected by 150 human labels (mean "
@@ -109,7 +115,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
         rg.evaluate(towers(300, wrong), metrics="faithfulness", name=name, store=store)
     label("base", store, tmp_path, 120, 90)
     found = rg.compare("base", "new", store=store)
-    assert found.compared.runs[0].metrics[0].rectified is None     # one side alone tells nothing of a difference
+    assert found.compared.runs[0].metrics[0].rectified is None  # one side alone tells nothing of a difference
     said = "Compared by the judge's own means, not by label-corrected ones (faithfulness: 120 of base and 0 of new)"
     assert said in found.to_markdown().replace("\\", "")
     own = found.compared.runs[0].metrics[0]
@@ -123,7 +129,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert "Compared by label-corrected means; beside them the judge's own" in found.to_markdown().replace("\\", "")
     assert (change.judge_base, change.judge_new) == (own.base, own.new)
     reports = [rg.evaluate(name, metrics="faithfulness", store=store).card.summaries[0] for name in ("base", "new")]
-    assert [change.base, change.new] == pytest.approx([report.mean for report in reports])     # as each report has them
+    assert [change.base, change.new] == pytest.approx([report.mean for report in reports])  # as each report has them
 
 
 def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
@@ -210,7 +216,7 @@ def test_all_labelled_is_peoples_own_mean() -> None:
     assert rectified(ScoreSample(values, "amount"), people) is None
     assert rectified(sample, None) is None
     without = np.where(np.arange(60) < 11, np.inf, people)
-    assert rectified(sample, without) is None     # 49 are left
+    assert rectified(sample, without) is None  # 49 are left
 
 
 def test_repeats_have_one_score_by_people() -> None:
@@ -218,9 +224,21 @@ def test_repeats_have_one_score_by_people() -> None:
     two = np.array([0, 0, 1, 1])
     ones, none = np.ones(4), np.full(4, np.nan)
     columns = Columns(
-        np.arange(4), two, np.full(4, SCORED), ones, none, none, ones, ones, np.zeros(4, dtype=int), None, None, ("",),
-        np.array([1.0, 0.0, np.nan, 1.0]), None,
-    )     # fmt: skip
+        np.arange(4),
+        two,
+        np.full(4, SCORED),
+        ones,
+        none,
+        none,
+        ones,
+        ones,
+        np.zeros(4, dtype=int),
+        None,
+        None,
+        ("",),
+        np.array([1.0, 0.0, np.nan, 1.0]),
+        None,
+    )
     found = by_example(columns)
     assert found.people is not None
     assert found.people.tolist() == [0.5, 1.0]
@@ -237,7 +255,7 @@ def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
     """A judge that is too strict fails a level that people's labels meet; from 50 on they decide unless told not to."""
     rows = towers(300, 30)
     for row in rows[100:220]:
-        row["answer"] = row["answer"].replace("is", "has a height of").replace(" tall.", ".")     # unclear
+        row["answer"] = row["answer"].replace("is", "has a height of").replace(" tall.", ".")  # unclear
     rg.evaluate(rows, metrics="faithfulness", name="new", store=store)
     rule = {"metric": "faithfulness", "min": 0.6, "rectified": True}
     (before,) = (one for one in verdicts("new", store, rule) if one.kind == "min")
@@ -249,7 +267,7 @@ def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
     assert card is not None
     assert (good.verdict, high.verdict) == ("pass", "fail")
     assert (good.n, good.estimate) == (150, pytest.approx(card.mean))
-    assert good.interval.low > card.interval.low      # 90 % for a gate
+    assert good.interval.low > card.interval.low  # 90 % for a gate
     assert "corrected by human labels" in good.asks
     plain = {"metric": "faithfulness", "min": 0.6}
     default, judge = (one for one in verdicts("new", store, plain, plain | {"rectified": False}) if one.kind == "min")
@@ -281,11 +299,14 @@ def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:
         assert f"from {said} labelled examples on" in str(rg.validate(file))
 
 
-@pytest.mark.parametrize(("rule", "said"), [
-    ({"metric": "latency", "max": 900}, "people's labels do not tell of latency"),
-    ({"metric": "faithfulness", "max_drop": "3%"}, "goes with a drop in points"),
-    ({"tag": "golden", "must_pass": True}, "does not go with must_pass"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"metric": "latency", "max": 900}, "people's labels do not tell of latency"),
+        ({"metric": "faithfulness", "max_drop": "3%"}, "goes with a drop in points"),
+        ({"tag": "golden", "must_pass": True}, "does not go with must_pass"),
+    ],
+)
 def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], said: str) -> None:
     """Metrics that labels do not tell of, relative drops and single examples are refused with what to write."""
     rg.evaluate(towers(20, 2), metrics="faithfulness", name="new", store=store)
@@ -295,7 +316,7 @@ def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], s
 
 def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     """A rate is corrected by labels of another run, (p + sp − 1)/(se + sp − 1) by hand, and drawn at random alone."""
-    for name, n, wrong in (("base", 300, 100), ("new", 240, 80)):     # the judge errs alike on both
+    for name, n, wrong in (("base", 300, 100), ("new", 240, 80)):  # the judge errs alike on both
         rg.evaluate(towers(n, wrong), metrics="faithfulness", name=name, store=store)
     with pytest.raises(rg.UsageError, match="0 labelled answers of base"):
         rg.label_transfer("base", "new", store=store)
@@ -304,7 +325,7 @@ def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     assert (found.labels, found.n) == (150, 240)
     se, sp = found.rate.sensitivity, found.rate.specificity
     assert se == 1.0
-    assert sp == pytest.approx(100 / (300 - 300 * rate(300, 100)), abs=0.1)     # it sees the wrong heights alone
+    assert sp == pytest.approx(100 / (300 - 300 * rate(300, 100)), abs=0.1)  # it sees the wrong heights alone
     assert found.judged == pytest.approx(160 / 240)
     assert found.rate.rate == pytest.approx((found.judged + sp - 1) / (se + sp - 1))
     assert found.rate.interval.low < rate(240, 80) < found.rate.interval.high

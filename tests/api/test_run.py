@@ -28,14 +28,17 @@ GOLDEN = rg.EvalSet(
     "towers",
     tuple(
         rg.Example(
-            f"q{n}", f"How tall is the {name} tower?", references=(f"The {name} tower is {100 + 7 * n} metres tall.",),
-            relevant=(rg.Relevant((f"d{n}",)),), segments={"half": "first" if n < 5 else "second"},
+            f"q{n}",
+            f"How tall is the {name} tower?",
+            references=(f"The {name} tower is {100 + 7 * n} metres tall.",),
+            relevant=(rg.Relevant((f"d{n}",)),),
+            segments={"half": "first" if n < 5 else "second"},
             tags=frozenset({"even"} if n % 2 == 0 else set()),
         )
         for n, name in enumerate(TOWERS)
     ),
-)  # fmt: skip
-MODULE = '''
+)
+MODULE = """
 import asyncio
 DOCUMENTS = {documents!r}
 
@@ -70,7 +73,7 @@ class Query:
         return generate(query, retrieve(query)), retrieve(query)
 
 made = Rag()
-'''
+"""
 
 
 @pytest.fixture
@@ -99,15 +102,17 @@ def function(name: str) -> Callable[..., Any]:
 def test_every_adapter_gives_the_same_scores(app: Path) -> None:
     """Function, coroutine, class, object, HTTP service and recorded file over one index score alike, every example."""
     answer = function("answer")
-    systems = {
-        name: (f"towers_app:{name}", None) for name in ("answer", "answer_async", "Rag", "Query", "made")
-    } | {"function": (answer, None)}  # fmt: skip
+    systems = {name: (f"towers_app:{name}", None) for name in ("answer", "answer_async", "Rag", "Query", "made")} | {
+        "function": (answer, None)
+    }
     found = {}
     with FlakyService(respond=lambda body: {"data": _as_service(answer(str(body["question"])))}) as service:
         settings = {
-            "body": {"question": "{{query}}"}, "answer": "$.data.text", "passages": "$.data.hits",
+            "body": {"question": "{{query}}"},
+            "answer": "$.data.text",
+            "passages": "$.data.hits",
             "passage": {"doc_id": "$.id", "text": "$.body", "score": "$.similarity"},
-        }  # fmt: skip
+        }
         for name, (system, given) in {**systems, "http": (service.url, settings)}.items():
             run = rg.run(system, GOLDEN, name=name, settings=given, store=url(app, name))
             assert run.counts.answered == 10
@@ -119,7 +124,7 @@ def test_every_adapter_gives_the_same_scores(app: Path) -> None:
     for name, scores in found.items():
         assert scores.equals(found["answer"]), name
     recall = found["answer"].filter(metric="recall@5")["value"]
-    assert recall.to_list() == [1, 1, 0, *[1] * 7]     # Cedar's document is not found
+    assert recall.to_list() == [1, 1, 0, *[1] * 7]  # Cedar's document is not found
 
 
 def _as_service(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -350,14 +355,19 @@ def test_gaps_of_a_system_with_planted_losses(app: Path) -> None:
     questions = rg.EvalSet(
         "planted",
         tuple(
-            rg.Example(f"q{i}", f"question {i}", references=(f"answer {i}",), relevant=(rg.Relevant((f"d{i}",)),),
-                       segments={"kind": "hard" if i % 2 else "easy"})
+            rg.Example(
+                f"q{i}",
+                f"question {i}",
+                references=(f"answer {i}",),
+                relevant=(rg.Relevant((f"d{i}",)),),
+                segments={"kind": "hard" if i % 2 else "easy"},
+            )
             for i in range(n)
         ),
-    )  # fmt: skip
-    lost = {i for i in range(n) if draw.random() < (0.5 if i % 2 else 0.1)}     # retrieval: hard 50 %, easy 10 %
-    spoiled = {i for i in range(n) if draw.random() < 0.2}                       # generation: 20 %
-    known = {i for i in range(n) if draw.random() < 0.25}                        # by heart: 25 %
+    )
+    lost = {i for i in range(n) if draw.random() < (0.5 if i % 2 else 0.1)}  # retrieval: hard 50 %, easy 10 %
+    spoiled = {i for i in range(n) if draw.random() < 0.2}  # generation: 20 %
+    known = {i for i in range(n) if draw.random() < 0.25}  # by heart: 25 %
 
     class Planted:
         def retrieve(self, query: str) -> list[dict[str, str]]:
@@ -372,9 +382,10 @@ def test_gaps_of_a_system_with_planted_losses(app: Path) -> None:
     system, corpus = Planted(), {f"d{i}": f"text {i}" for i in range(n)}
     own = rg.run(system, questions, store=url(app))
     for run in (
-        own, rg.run(system, questions, variant="oracle", corpus=corpus, store=url(app)),
+        own,
+        rg.run(system, questions, variant="oracle", corpus=corpus, store=url(app)),
         rg.run(system, questions, variant="closed_book", store=url(app)),
-    ):     # fmt: skip
+    ):
         rg.evaluate(run, metrics="exact_match", judge=None)
     gaps = own.gaps()
     (found,) = gaps.metrics
@@ -517,7 +528,7 @@ def test_second_caller_waits(tmp_path: Path) -> None:
         return query
 
     async def later(store: str) -> Any:
-        while not asked:     # the other has begun
+        while not asked:  # the other has begun
             await asyncio.sleep(0.01)
         return await rg.aio.run(answer, GOLDEN, name="a", store=store, concurrency=1, warn=warned.append)
 

@@ -19,10 +19,15 @@ YAML = "criteria:\n- {name: polite, text: Addresses the reader formally}\n"
 TONE = {"name": "tone", "text": "How it sounds", "levels": ["rude", "plain", "kind"], "pass_from": 2}
 ANSWERS = ("Because, Madam.", "Because.", "Because, Sir.", "Because you say so.")
 ROWS = [
-    {"query_id": f"q{n}", "query": "Why is it so?", "answer": answer, "kind": "ab"[n % 2],
-     "passages": [{"doc_id": "d", "text": "It is so because it is."}]}
+    {
+        "query_id": f"q{n}",
+        "query": "Why is it so?",
+        "answer": answer,
+        "kind": "ab"[n % 2],
+        "passages": [{"doc_id": "d", "text": "It is so because it is."}],
+    }
     for n, answer in enumerate(ANSWERS)
-]  # fmt: skip
+]
 
 
 class Scripted:
@@ -43,10 +48,12 @@ class Scripted:
         met = {"reason": f"It {'names' if formal else 'does not name'} the reader.", "met": formal}
         level = {"reason": "By its words.", "level": 3 if formal else 1 if "you" in answer else 2}
         items = {letter: re.findall(rf"^\[{letter}(\d+)\]", prompt, re.MULTILINE) for letter in "CS"}
-        return json.dumps({
-            "criteria": [{"n": int(n), **met, **(self.odd if "you" in answer else {})} for n in items["C"]],
-            "scales": [{"n": int(n), **level} for n in items["S"]],
-        })  # fmt: skip
+        return json.dumps(
+            {
+                "criteria": [{"n": int(n), **met, **(self.odd if "you" in answer else {})} for n in items["C"]],
+                "scales": [{"n": int(n), **level} for n in items["S"]],
+            }
+        )
 
 
 @pytest.fixture
@@ -73,7 +80,7 @@ def test_two_lines_of_yaml_are_a_metric(evaluate: Callable[..., Any], tmp_path: 
     assert "kind" in card.to_markdown()
     (example, *_) = card.examples()
     assert example.scores["polite"].reason == "It names the reader."
-    assert {"polite", "recall@5"} <= {*evaluate(model, metrics="").summaries}     # it joins the default ones
+    assert {"polite", "recall@5"} <= {*evaluate(model, metrics="").summaries}  # it joins the default ones
 
 
 def test_levels_are_shares_and_pass_from_says_which_is_met(evaluate: Callable[..., Any]) -> None:
@@ -82,8 +89,11 @@ def test_levels_are_shares_and_pass_from_says_which_is_met(evaluate: Callable[..
     assert [card.example(f"q{n}")["scores"]["tone"] for n in range(4)] == [1.0, 0.5, 1.0, 0.0]
     facts = [view.evidence["meet_criteria"].facts for view in card.examples()]
     assert [(one.verdicts[0].level, one.verdicts[0].met) for one in facts] == [
-        (3, True), (2, True), (3, True), (1, False),
-    ]  # fmt: skip
+        (3, True),
+        (2, True),
+        (3, True),
+        (1, False),
+    ]
 
 
 def test_a_required_criterion_fails_what_does_not_meet_it(evaluate: Callable[..., Any]) -> None:
@@ -127,7 +137,7 @@ def test_a_changed_text_is_scored_again_and_never_mixed(evaluate: Callable[..., 
     assert evaluate(model, criteria=other)["polite"].scored == 4
     assert len(model.calls) == 8
     evaluate(model, criteria={"polite": {"text": "Says Madam or Sir", "required": True}})
-    assert len(model.calls) == 8     # what is required changes no question: replies are there
+    assert len(model.calls) == 8  # what is required changes no question: replies are there
 
 
 def test_what_is_asked_does_not_depend_on_the_metrics(evaluate: Callable[..., Any]) -> None:
@@ -177,10 +187,14 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path, monkeypatch: pytest.Monke
         rg.evaluate(ROWS, metrics="recall@5", store="sqlite:///s.db", segments="kind")
     told = str(raised.value)
     for part in (
-        "line 2: criteria[1].text: is missing", "line 2: criteria[1].txt: no such key; nearest: text",
-        "line 3: criteria[2].name: faithfulness is a built-in metric", "nearest: answer", "needs levels",
-        "2 to 2, got 3", "f names a criterion before it",
-    ):     # fmt: skip
+        "line 2: criteria[1].text: is missing",
+        "line 2: criteria[1].txt: no such key; nearest: text",
+        "line 3: criteria[2].name: faithfulness is a built-in metric",
+        "nearest: answer",
+        "needs levels",
+        "2 to 2, got 3",
+        "f names a criterion before it",
+    ):
         assert part in told
     with pytest.raises(rg.ConfigError, match="nearest: text"):
         rg.validate()

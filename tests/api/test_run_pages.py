@@ -31,8 +31,10 @@ def test_a_question_in_all_runs(store: str) -> None:
     run = rg.open_run("main", store=store)
     found = run.question_in_runs("q0")
     assert [(one.name, one.values["recall@5"], one.failed) for one in found] == [
-        ("invented", 1.0, True), ("missed", 0.0, True), ("main", 1.0, False),
-    ]     # fmt: skip
+        ("invented", 1.0, True),
+        ("missed", 0.0, True),
+        ("main", 1.0, False),
+    ]
     for one in found:
         view = rg.open_run(one.run_id, store=store).example("q0")
         assert one.values == {name: score.value for name, score in view.scores.items()}
@@ -61,10 +63,15 @@ def test_answers_of_one_run_stay_together(tmp_path: Path) -> None:
     assert [(one.repeat, one.values) for one in found] == [(n, {"recall@5": 1.0}) for n in range(3)]
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    ({"query_id": "q77"}, "query_id 'q77'"), ({"query_id": "q0", "metrics": "recal@5"}, "recall"),
-    ({"query_id": "q0", "after": "none"}, "run 'none'"), ({"query_id": "q0", "limit": 0}, "limit must be at least 1"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"query_id": "q77"}, "query_id 'q77'"),
+        ({"query_id": "q0", "metrics": "recal@5"}, "recall"),
+        ({"query_id": "q0", "after": "none"}, "run 'none'"),
+        ({"query_id": "q0", "limit": 0}, "limit must be at least 1"),
+    ],
+)
 def test_a_question_that_is_not_there(store: str, words: dict[str, Any], said: str) -> None:
     """An unknown question, metric or run, and a limit of 0, are refused with what is there."""
     with pytest.raises(rg.UsageError, match=said):
@@ -98,8 +105,10 @@ def test_rows_say_what_is_known_of_a_run(store: str) -> None:
         assert mine.widest is not None
         assert (value.low, value.high) == (mine.widest.low, mine.widest.high)
     assert {layer: one.metric for layer, one in row.headline.items()} == {
-        "retrieval": "context_recall", "generation": "faithfulness", "end_to_end": "answer_correctness",
-    }     # fmt: skip
+        "retrieval": "context_recall",
+        "generation": "faithfulness",
+        "end_to_end": "answer_correctness",
+    }
     assert (row.state, row.responses, row.planned, row.cost) == ("finished", 10, 10, 0.0)
     with open_store(store) as opened:
         assert row.responses == opened.runs.size(row.run_id)

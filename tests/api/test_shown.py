@@ -74,8 +74,16 @@ def test_a_metric_at_a_time_gives_what_all_at_once_give(
 
 def test_tables_are_those_of_the_card(tmp_path: Path) -> None:
     """Scores of examples and metrics that the card does not show are not in its tables, also when they come later."""
-    rows = [{"query_id": f"q{i}", "query": f"{i}?", "answer": "Yes.", "relevant": {"d": 1},
-             "passages": [{"doc_id": "d" if i else "e", "text": "x"}]} for i in range(6)]  # fmt: skip
+    rows = [
+        {
+            "query_id": f"q{i}",
+            "query": f"{i}?",
+            "answer": "Yes.",
+            "relevant": {"d": 1},
+            "passages": [{"doc_id": "d" if i else "e", "text": "x"}],
+        }
+        for i in range(6)
+    ]
     store = f"sqlite:///{tmp_path}/s.db"
     card = rg.evaluate(rows, metrics="recall@5", judge=None, store=store, limit=4, name="one")
     rg.evaluate("one", metrics="recall@5,mrr", judge=None, store=store)

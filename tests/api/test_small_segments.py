@@ -18,11 +18,16 @@ TINY = ("red", "red", "blue")
 
 def rows(types: tuple[str, ...] = TYPES) -> list[dict[str, Any]]:
     return [
-        {"query_id": f"q{n}", "query": f"where is parcel {n}", "answer": "there", "relevant": {f"d{n}": 1},
-         "passages": [{"doc_id": "other" if n % 5 == 0 else f"d{n}", "text": "a parcel"}],
-         "segments": {"type": kind} | ({"colour": TINY[n]} if n < len(TINY) else {})}
+        {
+            "query_id": f"q{n}",
+            "query": f"where is parcel {n}",
+            "answer": "there",
+            "relevant": {f"d{n}": 1},
+            "passages": [{"doc_id": "other" if n % 5 == 0 else f"d{n}", "text": "a parcel"}],
+            "segments": {"type": kind} | ({"colour": TINY[n]} if n < len(TINY) else {}),
+        }
         for n, kind in enumerate(types)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +50,13 @@ def test_every_form_names_small_segments(store: str, tmp_path: Path) -> None:
     found = card.to_dict()["segment_sizes"]
     assert found == {
         "type": {
-            "lookup": {"n": 14, "too_few": False}, "howto": {"n": 7, "too_few": False},
-            "odd": {"n": 4, "too_few": True}, "rare": {"n": 2, "too_few": True},
+            "lookup": {"n": 14, "too_few": False},
+            "howto": {"n": 7, "too_few": False},
+            "odd": {"n": 4, "too_few": True},
+            "rare": {"n": 2, "too_few": True},
         },
         "colour": {"red": {"n": 2, "too_few": True}, "blue": {"n": 1, "too_few": True}},
-    }     # fmt: skip
+    }
 
 
 def test_gate_says_of_which_metric_a_segment_has_too_few(tmp_path: Path) -> None:

@@ -12,11 +12,23 @@ import ragauge as rg
 from ragauge.metrics.catalogue import parse
 
 ROWS: list[dict[str, Any]] = [
-    {"query_id": "a", "query": "a?", "answer": "It is blue.", "passages": [{"doc_id": "x", "text": "It is blue."}],
-     "relevant": {"x": 1}, "segments": {"kind": "one"}},
-    {"query_id": "b", "query": "b?", "answer": "It is red.", "passages": [], "relevant": {"y": 1},
-     "segments": {"kind": "two"}},
-]  # fmt: skip
+    {
+        "query_id": "a",
+        "query": "a?",
+        "answer": "It is blue.",
+        "passages": [{"doc_id": "x", "text": "It is blue."}],
+        "relevant": {"x": 1},
+        "segments": {"kind": "one"},
+    },
+    {
+        "query_id": "b",
+        "query": "b?",
+        "answer": "It is red.",
+        "passages": [],
+        "relevant": {"y": 1},
+        "segments": {"kind": "two"},
+    },
+]
 
 
 @pytest.fixture
@@ -91,10 +103,14 @@ def test_refused(store: str, source: Any, more: dict[str, Any], words: str) -> N
 def test_scores_are_written_a_line_an_example(tmp_path: Path) -> None:
     """save("x.jsonl") writes every example with its scores, claims and cause, in the published form."""
     rows = [
-        {"query_id": "a", "query": "How long is the trial?", "answer": "The trial lasts 90 days.",
-         "passages": [{"doc_id": "d", "text": "The trial lasts 30 days."}]},
+        {
+            "query_id": "a",
+            "query": "How long is the trial?",
+            "answer": "The trial lasts 90 days.",
+            "passages": [{"doc_id": "d", "text": "The trial lasts 30 days."}],
+        },
         {"query_id": "b", "query": "How long is the trial?"},
-    ]  # fmt: skip
+    ]
     card = rg.evaluate(rows, metrics="faithfulness", store=f"sqlite:///{tmp_path}/s.db")
     lines = [json.loads(line) for line in card.save(tmp_path / "x.jsonl").read_text().splitlines()]
     assert [line["query_id"] for line in lines] == ["a", "b"]

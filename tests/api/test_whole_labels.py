@@ -29,10 +29,15 @@ def answer(i: int, wrong: int) -> str:
 def towers(n: int, wrong: int) -> list[Row]:
     """Questions with a reference and without passages: every tenth cannot be answered."""
     return [
-        {"query_id": f"q{i}", "query": f"How tall is tower {i}?", "answer": answer(i, wrong),
-         "reference_answer": f"{300 + i} m", "answerable": i % 10 > 0}
+        {
+            "query_id": f"q{i}",
+            "query": f"How tall is tower {i}?",
+            "answer": answer(i, wrong),
+            "reference_answer": f"{300 + i} m",
+            "answerable": i % 10 > 0,
+        }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 def say(question: str, i: int, wrong: int) -> str | int:
@@ -52,8 +57,10 @@ def label(run: str, store: str, folder: Path, question: str, n: int, wrong: int,
         drawn.append(int(task["query"].split()[-1][:-1]))
         assert task["passages"] == []
         assert task["parts"] == [None]
-        rows.append({name: task[name] for name in ("key", "question", "guideline")}
-                    | {"part": None, "value": say(question, drawn[-1], wrong), "annotator": "ann"})  # fmt: skip
+        rows.append(
+            {name: task[name] for name in ("key", "question", "guideline")}
+            | {"part": None, "value": say(question, drawn[-1], wrong), "annotator": "ann"}
+        )
     rg.label_import(rows, store=store)
     return drawn
 
@@ -81,10 +88,17 @@ def test_labels_of_whole_answers_rectify(question: str, store: str, tmp_path: Pa
     by_people = summary("run", store, metric, "people")
     with open_store(store) as opened:
         run = opened.runs.find("run").run_id
-        judge, people = (next(one for one in opened.scores.judges(run) if one.startswith(name))
-                         for name in ("local", "people"))     # fmt: skip
-        scores = {name: {int(row["query_id"][1:]): row for row in opened.scores.frame(run, name).to_dicts()
-                         if row["metric"] == metric} for name in (judge, people)}     # fmt: skip
+        judge, people = (
+            next(one for one in opened.scores.judges(run) if one.startswith(name)) for name in ("local", "people")
+        )
+        scores = {
+            name: {
+                int(row["query_id"][1:]): row
+                for row in opened.scores.frame(run, name).to_dicts()
+                if row["metric"] == metric
+            }
+            for name in (judge, people)
+        }
     mine = {i: row["value"] for i, row in scores[people].items() if row["status"] == "scored"}
     theirs = {i: row["value"] for i, row in scores[judge].items() if row["status"] == "scored"}
     assert set(mine) <= set(drawn)
@@ -114,10 +128,11 @@ def test_scores_rectify_differences_and_gates(store: str, tmp_path: Path) -> Non
     assert change.rectified.n == 120
     assert change.rectified.interval.low < truth < change.rectified.interval.high
     rule = {"metric": "answer_contains", "min": 0.5, "rectified": True, "segments": "none"}
-    (check,) = (one for one in rg.gate("new", rules={"gate": {"rules": [rule]}}, store=store).gated.checks
-                if one.kind == "min")     # fmt: skip
+    (check,) = (
+        one for one in rg.gate("new", rules={"gate": {"rules": [rule]}}, store=store).gated.checks if one.kind == "min"
+    )
     assert (check.verdict, check.n) == ("pass", 120)
-    rg.evaluate("new", metrics="answer_contains", judge="people", store=store)     # people are not held against people
+    rg.evaluate("new", metrics="answer_contains", judge="people", store=store)  # people are not held against people
     plan = rg.label_plan("new", metric="answer_contains", width=0.05, store=store)
     assert (plan.there, plan.responses) == (120, 240)
     assert plan.correlation is not None

@@ -11,7 +11,7 @@ from typing import Any
 ITEM = re.compile(r"^\[([SCRA])(\d+)\] (.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"^\[(\d+)(\.\d+)\] (.*)$", re.MULTILINE)
 ANSWER = re.compile(r"<<<answer ([0-9a-f]{8})\n(.*?)\n\1>>>", re.DOTALL)
-Verdict = tuple[str, ...]     # supported, implied, contradicted or absent, then the sentences of passages that show it
+Verdict = tuple[str, ...]  # supported, implied, contradicted or absent, then the sentences of passages that show it
 
 
 @dataclass
@@ -51,8 +51,10 @@ class HouseModel:
         if name == "passages":
             return [{"n": n, "relevant": text in self.relevant} for n, text in passages(prompt).items()]
         if name == "sentences":
-            return [{"n": n, "claims": [{"text": one, **verdict(said)} for one, said in self._claims(text).items()]}
-                    for n, text in numbered]  # fmt: skip
+            return [
+                {"n": n, "claims": [{"text": one, **verdict(said)} for one, said in self._claims(text).items()]}
+                for n, text in numbered
+            ]
         if name in ("addresses", "refuses", "questions"):
             answer = re.sub(r"^\[S\d+\] ", "", ANSWER.findall(prompt)[0][1], flags=re.MULTILINE).replace("\n", " ")
             of: Mapping[str, Any] = {"addresses": self.addresses, "questions": self.guesses}.get(name, {})
@@ -86,6 +88,9 @@ def verdict(said: Verdict) -> dict[str, Any]:
     by = places if word in ("supported", "implied") else []
     against = places if word == "contradicted" else []
     return {
-        "verdict": "supported" if word == "implied" else word, "by": by, "against": against, "together": False,
+        "verdict": "supported" if word == "implied" else word,
+        "by": by,
+        "against": against,
+        "together": False,
         "direct": word != "implied",
-    }  # fmt: skip
+    }

@@ -36,8 +36,12 @@ def model() -> HouseModel:
 
 def test_claims_are_supported_contradicted_or_not_in_the_context(model: HouseModel) -> None:
     """Each claim has one of three verdicts; only the supported ones count towards faithfulness: 1 of 3."""
-    card = rg.evaluate([{"question": QUESTION, "context": CONTEXT, "response": ANSWER}],
-                       metrics="faithfulness,contradicted,not_in_context", judge=model, judge_name="house")  # fmt: skip
+    card = rg.evaluate(
+        [{"question": QUESTION, "context": CONTEXT, "response": ANSWER}],
+        metrics="faithfulness,contradicted,not_in_context",
+        judge=model,
+        judge_name="house",
+    )
     assert [claim["label"] for claim in card.example()["claims"]] == ["supported", "contradicted", "not_in_context"]
     assert card.example()["scores"] == pytest.approx(dict.fromkeys(card.summaries, 1 / 3))
 
@@ -78,12 +82,16 @@ def test_one_example_has_its_four_numbers_and_its_claims(model: HouseModel) -> N
 
 def test_thresholds_make_a_verdict_with_averages_and_what_falls_short(model: HouseModel) -> None:
     """Rules that block and rules that ask to look: averages, each shortfall, and one verdict to deploy by."""
-    rows = [{"id": f"q{n}", "question": QUESTION, "context": CONTEXT, "response": ANSWER, "reference_answer": REFERENCE}
-            for n in range(10)]  # fmt: skip
+    rows = [
+        {"id": f"q{n}", "question": QUESTION, "context": CONTEXT, "response": ANSWER, "reference_answer": REFERENCE}
+        for n in range(10)
+    ]
     metrics = ["faithfulness", "answer_relevance", "context_recall", "context_precision:unit=sentence"]
     blocks, least = ["block", "block", "warn", "warn"], [0.85, 0.75, 0.80, 0.70]
-    rules = [{"metric": metric, "min": level, "on_fail": how, "decide": "point"}
-             for metric, level, how in zip(metrics, least, blocks, strict=True)]  # fmt: skip
+    rules = [
+        {"metric": metric, "min": level, "on_fail": how, "decide": "point"}
+        for metric, level, how in zip(metrics, least, blocks, strict=True)
+    ]
     card = rg.evaluate(rows, metrics=metrics, judge=model, judge_name="house")
     result = rg.gate(card, rules={"gate": {"rules": rules}})
     assert result.verdict == "fail"
@@ -98,10 +106,11 @@ def test_which_documents_an_answer_uses_and_how_often_the_first_is_passed_over()
     """The used documents by their rank; the first is ignored in one of two answers."""
     documents = ["The harbour café opens at seven.", "The crossing takes 40 minutes.", "The ferry carries 60 cars."]
     rows: dict[str, list[Any]] = {
-        "id": ["late", "early"], "question": ["How long is the crossing?", "When does the café open?"],
+        "id": ["late", "early"],
+        "question": ["How long is the crossing?", "When does the café open?"],
         "contexts": [documents, documents],
         "answer": ["The crossing takes 40 minutes.", "The harbour café opens at seven."],
-    }  # fmt: skip
+    }
     cheap = HouseModel(checks={rows["answer"][0]: ("supported", "2.1"), rows["answer"][1]: ("supported", "1.1")})
     card = rg.evaluate(rows, metrics="ignored_top_ranked", judge=cheap, judge_name="house-small")
     assert [card.example("late")["claims"][0]["passages"], card.example("early")["claims"][0]["passages"]] == [[2], [1]]

@@ -27,8 +27,14 @@ def judged(rows: list[dict[str, Any]], metrics: str, **known: Any) -> Any:
 
 def test_the_right_policy_and_the_wrong_date_is_a_failure_of_generation() -> None:
     """Retrieval passes, generation fails, and the cause lies with generation; offline."""
-    row = {"id": "q1", "question": ASKED, "answer": WRONG, "contexts": [{"id": "policy", "text": POLICY}],
-           "relevant_doc_ids": ["policy"], "reference_answer": RIGHT}  # fmt: skip
+    row = {
+        "id": "q1",
+        "question": ASKED,
+        "answer": WRONG,
+        "contexts": [{"id": "policy", "text": POLICY}],
+        "relevant_doc_ids": ["policy"],
+        "reference_answer": RIGHT,
+    }
     card = rg.evaluate([row], metrics="recall@5,context_recall,faithfulness,answer_correctness")
     scores = card.example("q1")["scores"]
     assert scores["recall@5"] == 1.0
@@ -47,10 +53,15 @@ def test_ranking_metrics_are_those_of_the_notes() -> None:
     ]
     card = rg.evaluate(rows, metrics="recall@5,precision@5,mrr,ndcg@5,empty_result_rate")
     ideal = 2 + 1 / math.log2(3) + 1 / math.log2(4)
-    assert card.example("found")["scores"] == pytest.approx({
-        "recall@5": 2 / 3, "precision@5": 2 / 5, "mrr": 1 / 2, "empty_result_rate": 0.0,
-        "ndcg@5": (2 / math.log2(3) + 1 / math.log2(5)) / ideal,
-    })  # fmt: skip
+    assert card.example("found")["scores"] == pytest.approx(
+        {
+            "recall@5": 2 / 3,
+            "precision@5": 2 / 5,
+            "mrr": 1 / 2,
+            "empty_result_rate": 0.0,
+            "ndcg@5": (2 / math.log2(3) + 1 / math.log2(5)) / ideal,
+        }
+    )
     assert card["empty_result_rate"].mean == 0.5
 
 
@@ -65,22 +76,31 @@ def test_a_set_without_labels_is_enough_to_begin() -> None:
 HIGH, LOW = ("supported", "1.1"), ("absent",)
 
 
-@pytest.mark.parametrize(("metrics", "known", "causes"), [
-    ("faithfulness,context_recall", {"checks": {WRONG: HIGH, RIGHT: LOW}}, ["retrieval_miss"]),
-    ("faithfulness,context_recall", {"checks": {WRONG: LOW, RIGHT: HIGH}}, ["ignored"]),
-    ("faithfulness,context_recall", {"checks": {WRONG: LOW, RIGHT: LOW}}, ["retrieval_miss", "compound"]),
-    ("context_precision,context_recall", {"checks": {RIGHT: HIGH}}, ["noise"]),
-    ("context_precision,context_recall", {"checks": {RIGHT: LOW}, "relevant": [POLICY]},
-     ["retrieval_miss", "ranked_low"]),
-], ids=["ceiling", "generation", "systemic", "noise", "incomplete"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("metrics", "known", "causes"),
+    [
+        ("faithfulness,context_recall", {"checks": {WRONG: HIGH, RIGHT: LOW}}, ["retrieval_miss"]),
+        ("faithfulness,context_recall", {"checks": {WRONG: LOW, RIGHT: HIGH}}, ["ignored"]),
+        ("faithfulness,context_recall", {"checks": {WRONG: LOW, RIGHT: LOW}}, ["retrieval_miss", "compound"]),
+        ("context_precision,context_recall", {"checks": {RIGHT: HIGH}}, ["noise"]),
+        (
+            "context_precision,context_recall",
+            {"checks": {RIGHT: LOW}, "relevant": [POLICY]},
+            ["retrieval_miss", "ranked_low"],
+        ),
+    ],
+    ids=["ceiling", "generation", "systemic", "noise", "incomplete"],
+)
 def test_two_scores_together_name_what_to_fix(metrics: str, known: dict[str, Any], causes: list[str]) -> None:
     """High and low of two metrics over thirty questions, as in the tables of the notes: each row has its finding.
 
     High faithfulness on low recall is retrieval's ceiling, the reverse generation's fault; where both are low,
     retrieval comes first. Low precision on high recall is noise, the reverse an incomplete set.
     """
-    rows = [{"id": f"q{n}", "question": f"{ASKED} ({n})", "answer": WRONG, "contexts": [POLICY],
-             "reference_answer": RIGHT} for n in range(30)]  # fmt: skip
+    rows = [
+        {"id": f"q{n}", "question": f"{ASKED} ({n})", "answer": WRONG, "contexts": [POLICY], "reference_answer": RIGHT}
+        for n in range(30)
+    ]
     found = judged(rows, metrics, **known).findings
     assert [one.cause for one in found] == causes
     assert all(one.fix for one in found)
@@ -88,11 +108,19 @@ def test_two_scores_together_name_what_to_fix(metrics: str, known: dict[str, Any
 
 def release(recalled: dict[str, bool], name: str, tenants: dict[str, str] | None = None) -> Any:
     """A release whose retriever finds the one document of some questions."""
+
     def retrieve(question: str) -> dict[str, Any]:
         return {"passages": [{"doc_id": "gold" if recalled[question] else "other", "text": question}]}
 
-    questions = [{"query": one, "relevant": ["gold"], "segments": {"tenant": (tenants or {}).get(one, "a")},
-                  "tags": ["regression"] if one == "q0" else []} for one in recalled]  # fmt: skip
+    questions = [
+        {
+            "query": one,
+            "relevant": ["gold"],
+            "segments": {"tenant": (tenants or {}).get(one, "a")},
+            "tags": ["regression"] if one == "q0" else [],
+        }
+        for one in recalled
+    ]
     return rg.evaluate(rg.run(retrieve, questions, name=name), metrics="recall@5")
 
 

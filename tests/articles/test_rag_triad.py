@@ -16,10 +16,12 @@ import ragauge as rg
 from ragauge.data.facts import RelevanceFacts
 
 CHUNKS = [
-    {"id": "c1", "text": "Refunds are paid within 14 days."}, {"id": "c2", "text": "The office is closed on Sundays."},
-    {"id": "c3", "text": "A refund needs the receipt."}, {"id": "c4", "text": "Parcels are sent by rail."},
+    {"id": "c1", "text": "Refunds are paid within 14 days."},
+    {"id": "c2", "text": "The office is closed on Sundays."},
+    {"id": "c3", "text": "A refund needs the receipt."},
+    {"id": "c4", "text": "Parcels are sent by rail."},
     {"id": "c5", "text": "Gift cards are valid for two years."},
-]  # fmt: skip
+]
 QUESTION = "When is a refund paid?"
 
 
@@ -37,8 +39,12 @@ def test_context_precision_by_yes_or_no_for_each_chunk() -> None:
 
 def test_entities_of_the_right_answer_found_in_the_context_and_missing() -> None:
     """The share of the reference's names, numbers and dates in the passages, with both lists."""
-    row = {"id": "q1", "question": "Who opened the bridge?", "contexts": ["The bridge was opened by Ida Moen."],
-           "reference_answer": "Ida Moen opened the bridge on 3 May 1998."}  # fmt: skip
+    row = {
+        "id": "q1",
+        "question": "Who opened the bridge?",
+        "contexts": ["The bridge was opened by Ida Moen."],
+        "reference_answer": "Ida Moen opened the bridge on 3 May 1998.",
+    }
     card = rg.evaluate([row], metrics="entity_recall")
     (worked,) = rg.open_run(card.run.run_id).explain_example("q1", "entity_recall").metrics
     assert card["entity_recall"].mean == 0.5
@@ -47,12 +53,20 @@ def test_entities_of_the_right_answer_found_in_the_context_and_missing() -> None
 
 def test_faithfulness_with_its_counts_and_the_unsupported_claims() -> None:
     """Claims in all, supported ones, and the texts of the others; only direct support counts here."""
-    model = HouseModel(claims={"Refunds take 14 days and need a receipt and a form.": {
-        "Refunds take 14 days": ("supported", "1.1"), "Refunds need a receipt": ("implied", "2.1"),
-        "Refunds need a form": ("absent",),
-    }})  # fmt: skip
-    row = {"question": QUESTION, "answer": "Refunds take 14 days and need a receipt and a form.",
-           "contexts": [CHUNKS[0]["text"], CHUNKS[2]["text"]]}  # fmt: skip
+    model = HouseModel(
+        claims={
+            "Refunds take 14 days and need a receipt and a form.": {
+                "Refunds take 14 days": ("supported", "1.1"),
+                "Refunds need a receipt": ("implied", "2.1"),
+                "Refunds need a form": ("absent",),
+            }
+        }
+    )
+    row = {
+        "question": QUESTION,
+        "answer": "Refunds take 14 days and need a receipt and a form.",
+        "contexts": [CHUNKS[0]["text"], CHUNKS[2]["text"]],
+    }
     metric = "faithfulness:support=direct"
     card = rg.evaluate([row], metrics=f"{metric},faithfulness", judge=model, judge_name="house")
     scores = {score["metric"]: (score["numerator"], score["denominator"]) for score in card.to_polars().to_dicts()}
@@ -60,17 +74,23 @@ def test_faithfulness_with_its_counts_and_the_unsupported_claims() -> None:
     assert [one["text"] for one in card.example()["claims"] if one["label"] != "supported"] == ["Refunds need a form"]
 
 
-@pytest.mark.parametrize(("kind", "wrong"), [
-    ("number", "It weighs 75 kilograms."), ("date", "It was built on 4 June 2011."),
-    ("percent", "It saves 35% of fuel."), ("name", "It was built by Per Lund."),
-    ("quote", 'The maker calls it "the last of its kind".'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("number", "It weighs 75 kilograms."),
+        ("date", "It was built on 4 June 2011."),
+        ("percent", "It saves 35% of fuel."),
+        ("name", "It was built by Per Lund."),
+        ("quote", 'The maker calls it "the last of its kind".'),
+    ],
+)
 def test_precise_facts_that_are_made_up_are_counted_by_kind(kind: str, wrong: str) -> None:
     """Numbers, dates, names, percentages and quotes that no passage holds, apart from faithfulness overall; offline."""
     passages = ["The engine weighs 57 kilograms and saves 12% of fuel.", "Ida Moen built the engine on 9 May 2004."]
     answers = [wrong, "The engine weighs 57 kilograms.", "Ida Moen built the engine on 9 May 2004."]
-    rows = [{"id": one, "question": "What is known of the engine?", "contexts": passages, "answer": one}
-            for one in answers]  # fmt: skip
+    rows = [
+        {"id": one, "question": "What is known of the engine?", "contexts": passages, "answer": one} for one in answers
+    ]
     metric = f"fabricated_specifics:kind={kind}"
     card = rg.evaluate(rows, metrics=metric)
     assert card.example(wrong)["scores"][metric] == pytest.approx(1.0, abs=0.2)

@@ -28,12 +28,12 @@ from ragauge.reporting.html import html as page
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = "apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-dejavu-core"
-WIDTHS = {390: 844, 1280: 900}                     # width -> height of the window
+WIDTHS = {390: 844, 1280: 900}  # width -> height of the window
 SCHEMES = ("light", "dark")
 LOOKS = tuple((width, scheme) for width in WIDTHS for scheme in SCHEMES)
 DEMO = ("good", "broken-retrieval", "corrupted-generation")
 STORY = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
-PATIENCE = 120_000     # ms for what a page is to do; Playwright's 30 s are too few on a machine that others use too
+PATIENCE = 120_000  # ms for what a page is to do; Playwright's 30 s are too few on a machine that others use too
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 12
 HOSTILE = (
     "\"'`><script>document.title='ran';alert(1)</script><img src={trap}/img onerror=alert(2)><svg/onload=alert(3)>"
@@ -117,8 +117,9 @@ def hostile(trap: str) -> ScorecardData:
     evil = HOSTILE.format(trap=trap)
     card = builder()(24, text=lambda words: f"{words}{evil}", worst=4)
     first, second, *rest = card.worst
-    passages = [replace(p, passage_id=p.passage_id + evil, doc_id=p.doc_id + evil)
-                for p in first.response.passages or ()]     # fmt: skip
+    passages = [
+        replace(p, passage_id=p.passage_id + evil, doc_id=p.doc_id + evil) for p in first.response.passages or ()
+    ]
     first = replace(first, response=replace(first.response, passages=tuple(passages)))
     second = replace(second, response=replace(second.response, passages=None, answer=None, citations=None, error=evil))
     names = {summary.metric: f"{summary.metric}:by={evil}" for summary in card.summaries[:3]}
@@ -131,26 +132,56 @@ def hostile(trap: str) -> ScorecardData:
     judge = JudgeNote(evil, evil, (evil, evil), 0.4, evil)
     causes = {f"{cause}{evil}" if place == 0 else cause: n for place, (cause, n) in enumerate(card.causes.items())}
     return replace(
-        card, run=run, judge=judge, summaries=summaries, definitions=definitions, causes=causes, warnings=(evil, evil),
-        worst=(first, second, *rest), took={evil: 1, "seconds": 2.5},
-    )     # fmt: skip
+        card,
+        run=run,
+        judge=judge,
+        summaries=summaries,
+        definitions=definitions,
+        causes=causes,
+        warnings=(evil, evil),
+        worst=(first, second, *rest),
+        took={evil: 1, "seconds": 2.5},
+    )
 
 
 def bare() -> ScorecardData:
     """Nobody judged, every metric and every response failed, and there is nothing beside that."""
     card = builder()(30, worst=2)
     summaries = tuple(
-        replace(summary, scored=0, undefined=0, failed=30, mean=None, interval=None, micro=None, quantiles={}, low=0.0,
-                high=1.0)
+        replace(
+            summary,
+            scored=0,
+            undefined=0,
+            failed=30,
+            mean=None,
+            interval=None,
+            micro=None,
+            quantiles={},
+            low=0.0,
+            high=1.0,
+        )
         for summary in card.summaries
-    )  # fmt: skip
+    )
     worst = tuple(
-        replace(view, evidence={}, cause=None, scores={},
-                response=replace(view.response, passages=None, answer=None, citations=None, error="timed out"))
+        replace(
+            view,
+            evidence={},
+            cause=None,
+            scores={},
+            response=replace(view.response, passages=None, answer=None, citations=None, error="timed out"),
+        )
         for view in card.worst
-    )  # fmt: skip
-    return replace(card, summaries=summaries, worst=worst, judge=JudgeNote(""), overview=Overview(), baseline=None,
-                   findings=(), segments={})     # fmt: skip
+    )
+    return replace(
+        card,
+        summaries=summaries,
+        worst=worst,
+        judge=JudgeNote(""),
+        overview=Overview(),
+        baseline=None,
+        findings=(),
+        segments={},
+    )
 
 
 def nothing() -> ScorecardData:
@@ -183,8 +214,10 @@ class Reports:
     def _write(self, name: str) -> Path:
         cards: dict[str, Callable[[], ScorecardData]] = {
             "thousand": lambda: builder()(1_000, text=lambda words: f"{words} {STORY}"),
-            "hostile": lambda: hostile(self.trap), "bare": bare, "nothing": nothing,
-        }  # fmt: skip
+            "hostile": lambda: hostile(self.trap),
+            "bare": bare,
+            "nothing": nothing,
+        }
         path = self.folder / f"{name}.html"
         path.write_text(page(cards[name]()), encoding="utf-8")
         return path
@@ -193,7 +226,7 @@ class Reports:
 @pytest.fixture(scope="session")
 def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, trap: Trap) -> Reports:
     """The demo's three reports and one in a notebook's frame, and made ones: thousand, hostile, bare, nothing."""
-    demo = functools.partial(request.getfixturevalue, "demonstrated")     # which takes long: only when asked for
+    demo = functools.partial(request.getfixturevalue, "demonstrated")  # which takes long: only when asked for
     return Reports(tmp_path_factory.mktemp("reports"), trap.address, demo)
 
 
@@ -205,8 +238,8 @@ class Seen:
     """A page as it was opened, and what it did that a report must not do."""
 
     page: Page
-    said: list[str] = field(default_factory=list)         # on the console
-    asked: list[str] = field(default_factory=list)        # addresses
+    said: list[str] = field(default_factory=list)  # on the console
+    asked: list[str] = field(default_factory=list)  # addresses
     alerts: list[str] = field(default_factory=list)
 
     def alerted(self, dialog: Dialog) -> None:
@@ -233,9 +266,11 @@ class Window:
         With `bypass` the page's policy is off, so that whatever it holds can run, and so can what a test brings along.
         """
         context = self.browser.new_context(
-            viewport={"width": width, "height": WIDTHS.get(width, 900)}, bypass_csp=bypass, reduced_motion="reduce",
+            viewport={"width": width, "height": WIDTHS.get(width, 900)},
+            bypass_csp=bypass,
+            reduced_motion="reduce",
             color_scheme="dark" if scheme == "dark" else "light",
-        )  # fmt: skip
+        )
         context.set_default_timeout(PATIENCE)
         seen = Seen(context.new_page())
         context.on("request", lambda request: seen.asked.append(request.url))

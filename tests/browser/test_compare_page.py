@@ -28,7 +28,7 @@ def test_page_is_closed_and_fits(window: Window, page: Path, trap: Trap, width: 
     with window.open(page, width, scheme) as seen:
         assert seen.asked == [page.as_uri()]
         assert seen.said == seen.alerts == trap.asked == []
-    with window.open(page, width, scheme, bypass=True) as seen:     # so that every fold and list can be opened
+    with window.open(page, width, scheme, bypass=True) as seen:  # so that every fold and list can be opened
         seen.open_all()
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -22,10 +22,20 @@ import ragauge as rg
 pytestmark = pytest.mark.browser
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PAGES = (
-    "/", "/runs", "/runs/broken-retrieval", "/runs/broken-retrieval/examples?status=failed&sort=recall@5",
-    "/runs/broken-retrieval/examples/q033?status=failed", "/compare?base=good&new=broken-retrieval", "/history",
-    "/sets", "/studies", "/judges", "/label", "/glossary", "/glossary/faithfulness",
-)     # fmt: skip
+    "/",
+    "/runs",
+    "/runs/broken-retrieval",
+    "/runs/broken-retrieval/examples?status=failed&sort=recall@5",
+    "/runs/broken-retrieval/examples/q033?status=failed",
+    "/compare?base=good&new=broken-retrieval",
+    "/history",
+    "/sets",
+    "/studies",
+    "/judges",
+    "/label",
+    "/glossary",
+    "/glossary/faithfulness",
+)
 
 
 # options of commands that stand on two lines, and tables of lists that are cut where no more fits
@@ -63,13 +73,13 @@ def serving(store: str) -> Iterator[str]:
         try:
             yield found[0].rstrip("/")
         finally:
-            server.terminate()     # else a test that fails waits for it for ever
+            server.terminate()  # else a test that fails waits for it for ever
 
 
 @contextmanager
 def opened(
     browser: Browser, address: str, width: int = 1280, *, script: bool = True
-) -> Iterator[tuple[Page, list[str]]]:     # fmt: skip
+) -> Iterator[tuple[Page, list[str]]]:
     """A page of a window, and what it must not do: say something on the console, or ask elsewhere."""
     wrong: list[str] = []
     context = browser.new_context(viewport={"width": width, "height": 900}, java_script_enabled=script)
@@ -113,17 +123,30 @@ def test_endless_words_break(browser: Browser, tmp_path: Path) -> None:
     word, store = "x" * 300, f"sqlite:///{tmp_path}/s.db"
     for name in ("base", "new"):
         rows = [
-            {"query_id": f"{n}{word}", "query": word, "answer": f"{name} {word}", "passages": [word],
-             "segments": {"type": f"{n % 2}{word}"}}
+            {
+                "query_id": f"{n}{word}",
+                "query": word,
+                "answer": f"{name} {word}",
+                "passages": [word],
+                "segments": {"type": f"{n % 2}{word}"},
+            }
             for n in range(4)
-        ]     # fmt: skip
+        ]
         rg.evaluate(rows, name=f"{name}{word}", store=store, metrics=["faithfulness"])
     new, base = (row.run_id for row in rg.runs(store=store))
     version = rg.open_run(new, store=store).run.set_version
     rg.open_run(new, store=store).scorecard(baseline=base)
     with serving(store) as address, opened(browser, address, 390) as (page, wrong):
-        for path in ("/", "/runs", f"/runs/{new}", f"/runs/{new}/examples", f"/compare?base={base}&new={new}",
-                     "/history", "/sets", f"/sets/table/{version}"):     # fmt: skip
+        for path in (
+            "/",
+            "/runs",
+            f"/runs/{new}",
+            f"/runs/{new}/examples",
+            f"/compare?base={base}&new={new}",
+            "/history",
+            "/sets",
+            f"/sets/table/{version}",
+        ):
             page.goto(address + path)
             assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
             widest = "() => Math.max(0, ...[...document.querySelectorAll('td, th')].map((cell) => cell.offsetWidth))"
@@ -143,7 +166,7 @@ def test_worse_where_and_why_are_a_few_clicks_away(browser: Browser, address: st
         page.click("table.heat tbody th a")
         page.click("table.list tbody th a")
         assert re.search(r"/runs/\w+/examples/q\d+\?segment", page.url)
-        assert page.locator("h1 ~ p .tag.bad").count() == 1     # the cause of its failure
+        assert page.locator("h1 ~ p .tag.bad").count() == 1  # the cause of its failure
         page.click(".verdicts a[href*='-p']")
         assert page.locator(":target").count() == 1
         assert wrong == []
@@ -166,7 +189,7 @@ def test_keys_go_where_links_go(browser: Browser, address: str) -> None:
         page.goto(f"{address}/runs/good/examples")
         page.keyboard.press("/")
         assert page.evaluate("document.activeElement.id") == "q"
-        page.keyboard.type("j/")     # a field takes letters as letters
+        page.keyboard.type("j/")  # a field takes letters as letters
         assert page.input_value("#q") == "j/"
         page.evaluate("document.activeElement.blur()")
         for key in ("j", "j", "k", "j"):
@@ -204,7 +227,17 @@ def test_own_forms_are_taken(browser: Browser, address: str) -> None:
 
 def test_it_is_ready_and_leaves_quickly(demonstrated: Demonstrated, tmp_path: Path) -> None:
     """The command says where it is when it answers, and ends at once when it is told to, without a traceback."""
-    command = [sys.executable, "-m", "ragauge", "ui", "--port", "0", "--no-open", "--store", f"sqlite:///{tmp_path}/s.db"]
+    command = [
+        sys.executable,
+        "-m",
+        "ragauge",
+        "ui",
+        "--port",
+        "0",
+        "--no-open",
+        "--store",
+        f"sqlite:///{tmp_path}/s.db",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert "The dashboard is at http://127.0.0.1:" in server.stderr.readline()

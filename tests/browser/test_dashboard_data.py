@@ -19,8 +19,8 @@ from ragauge.api.judges import judges
 # together they took 9 minutes on two cores beside other work, a third of it for what they look at
 pytestmark = [pytest.mark.browser, pytest.mark.prove, pytest.mark.realdata, pytest.mark.timeout(900)]
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
-MOST = 12     # rows of each
-PATIENCE = 300_000     # ms: the first opening of a run draws its charts, beside other work for more than the usual 30 s
+MOST = 12  # rows of each
+PATIENCE = 300_000  # ms: the first opening of a run draws its charts, beside other work for more than the usual 30 s
 READ = ("xquad", "clapnq", "ragchecker")
 
 
@@ -29,31 +29,47 @@ def xquad() -> list[dict[str, Any]]:
     read = json.loads((DATA / "xquad/xquad.en.json").read_text(encoding="utf-8"))["data"][:MOST]
     first = [(text["title"], text["paragraphs"][0]) for text in read]
     return [
-        {"query_id": asked["id"], "query": asked["question"], "answer": asked["answers"][0]["text"],
-         "reference_answer": asked["answers"][0]["text"], "passages": [part["context"]], "segments": {"text": title}}
-        for title, part in first for asked in part["qas"][:1]
-    ]     # fmt: skip
+        {
+            "query_id": asked["id"],
+            "query": asked["question"],
+            "answer": asked["answers"][0]["text"],
+            "reference_answer": asked["answers"][0]["text"],
+            "passages": [part["context"]],
+            "segments": {"text": title},
+        }
+        for title, part in first
+        for asked in part["qas"][:1]
+    ]
 
 
 def clapnq() -> list[dict[str, Any]]:
     """Long answers with the passage that they are from."""
     lines = (DATA / "clapnq/clapnq_dev_answerable.jsonl").read_text(encoding="utf-8").splitlines()
     return [
-        {"query_id": row["id"], "query": row["input"], "answer": row["output"][0]["answer"],
-         "passages": [one["text"] for one in row["passages"]], "segments": {"title": row["passages"][0]["title"]}}
+        {
+            "query_id": row["id"],
+            "query": row["input"],
+            "answer": row["output"][0]["answer"],
+            "passages": [one["text"] for one in row["passages"]],
+            "segments": {"title": row["passages"][0]["title"]},
+        }
         for row in map(json.loads, lines[:MOST])
-    ]     # fmt: skip
+    ]
 
 
 def ragchecker() -> list[dict[str, Any]]:
     """Answers of many paragraphs beside reference answers, without passages."""
     read = json.loads((DATA / "ragchecker_meta/baseline_ragchecker.json").read_text(encoding="utf-8"))[:MOST]
     return [
-        {"query_id": f"{row['dataset']} {row['query_id']} {n}", "query": row["query"],
-         "answer": row["model1"]["response"], "reference_answer": row["gt_answer"],
-         "segments": {"dataset": row["dataset"]}}
+        {
+            "query_id": f"{row['dataset']} {row['query_id']} {n}",
+            "query": row["query"],
+            "answer": row["model1"]["response"],
+            "reference_answer": row["gt_answer"],
+            "segments": {"dataset": row["dataset"]},
+        }
         for n, row in enumerate(read)
-    ]     # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +85,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     keys = ("query_id", "query", "reference_answer", "segments")
     questions = rg.read_set([{key: row[key] for key in keys} for row in asked], name="xquad")
     answers = {row["query"]: row["answer"].split() for row in asked}
-    rg.sweep(lambda words: lambda query: " ".join(answers[query][:words]), questions, parameters={"words": [1, 2, 9]},
-             objective="token_f1", store=url)     # fmt: skip
+    rg.sweep(
+        lambda words: lambda query: " ".join(answers[query][:words]),
+        questions,
+        parameters={"words": [1, 2, 9]},
+        objective="token_f1",
+        store=url,
+    )
     labelled = [
         {"query": row["query"], "passages": row["passages"], "answer": f"{row['query']} {end}.", "label": label}
-        for row in asked for end, label in ((row["answer"], "supported"), ("Nobody", "not_in_context"))
-    ]     # fmt: skip
+        for row in asked
+        for end, label in ((row["answer"], "supported"), ("Nobody", "not_in_context"))
+    ]
     rg.check_judge(pl.DataFrame(labelled), store=url)
     return url
 
@@ -84,19 +106,31 @@ def addresses(store: str, of: str) -> list[str]:
     ids = {row.name: row.run_id for row in rg.runs(store=store)}
     if of not in READ:
         (judge,) = judges(store=store)
-        return ["/", "/runs", "/history", "/sets", "/studies", "/studies/sweep-xquad", "/judges", "/label", "/glossary",
-                f"/judges/{quote(judge.judge_id, safe='')}",
-                f"/sets/table/{rg.open_run('xquad-whole', store=store).run.set_version}"]     # fmt: skip
+        return [
+            "/",
+            "/runs",
+            "/history",
+            "/sets",
+            "/studies",
+            "/studies/sweep-xquad",
+            "/judges",
+            "/label",
+            "/glossary",
+            f"/judges/{quote(judge.judge_id, safe='')}",
+            f"/sets/table/{rg.open_run('xquad-whole', store=store).run.set_version}",
+        ]
     run, base = ids[f"{of}-halves"], ids[f"{of}-whole"]
     worst = rg.open_run(run, store=store).examples(limit=1, sort="quality")[0].query_id
-    return [f"/runs/{run}", f"/runs/{run}/examples?sort=quality", f"/runs/{run}/examples/{quote(worst, safe='')}",
-            f"/compare?base={base}&new={run}"]     # fmt: skip
+    return [
+        f"/runs/{run}",
+        f"/runs/{run}/examples?sort=quality",
+        f"/runs/{run}/examples/{quote(worst, safe='')}",
+        f"/compare?base={base}&new={run}",
+    ]
 
 
 @pytest.mark.parametrize("of", [*READ, "the others"])
-def test_pages_over_real_data_are_accessible_and_closed(
-    browser: Browser, store: str, tmp_path: Path, of: str
-) -> None:     # fmt: skip
+def test_pages_over_real_data_are_accessible_and_closed(browser: Browser, store: str, tmp_path: Path, of: str) -> None:
     """Over xquad, clapnq and ragchecker, on a phone and a desk, in light and dark, axe-core finds nothing on any page.
 
     Nothing is said on the console, no other server is asked, and no page scrolls sideways. A picture of each is kept.

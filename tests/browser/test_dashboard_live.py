@@ -68,7 +68,7 @@ def test_labels_by_keys_and_by_clicks(browser: Browser, served: Served) -> None:
             page.goto(f"{served.address}/label?draw={number}&annotator={who}")
             for n in range(3):
                 part = page.locator("form.part:not(:has([aria-pressed=true]))").first
-                part.wait_for()     # of the next answer, where this one is done
+                part.wait_for()  # of the next answer, where this one is done
                 if press:
                     page.keyboard.press("2")
                 else:
@@ -111,13 +111,17 @@ def test_label_pages_are_accessible(browser: Browser, served: Served, width: int
     """List, name, answer and agreement fit the window and pass axe-core, without a word on the console."""
     number = rg.label_draw("good", n=8, store=served.store).draw
     with opened(browser, served.address, width) as (page, wrong):
-        for path in ("/label", f"/label?draw={number}", f"/label?draw={number}&annotator=ann",
-                     f"/label/agreement?draw={number}"):     # fmt: skip
+        for path in (
+            "/label",
+            f"/label?draw={number}",
+            f"/label?draw={number}&annotator=ann",
+            f"/label/agreement?draw={number}",
+        ):
             page.goto(served.address + path)
             assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
             assert wrong == [], path
             client = page.context.new_cdp_session(page)
-            client.send("Page.setBypassCSP", {"enabled": True})     # axe-core is brought along
+            client.send("Page.setBypassCSP", {"enabled": True})  # axe-core is brought along
             page.reload()
             assert axe(page)["violations"] == [], path
             client.send("Page.setBypassCSP", {"enabled": False})

@@ -23,9 +23,32 @@ HOSTILE = (
     "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"><!-- ]]> \u2028 "
     "<svg onload=alert(1)> {{7*7}} 😀 javascript:alert(2)"
 )
-SHOWN = {"a", "body", "button", "details", "h2", "head", "header", "html", "input", "label", "li", "main", "meta", "ol",
-         "p", "script", "section", "span", "style", "summary", "title", "div", "ul"}     # fmt: skip
-SEEN: WeakKeyDictionary[Page, list[str]] = WeakKeyDictionary()     # page -> what was asked for and said on it
+SHOWN = {
+    "a",
+    "body",
+    "button",
+    "details",
+    "h2",
+    "head",
+    "header",
+    "html",
+    "input",
+    "label",
+    "li",
+    "main",
+    "meta",
+    "ol",
+    "p",
+    "script",
+    "section",
+    "span",
+    "style",
+    "summary",
+    "title",
+    "div",
+    "ul",
+}
+SEEN: WeakKeyDictionary[Page, list[str]] = WeakKeyDictionary()  # page -> what was asked for and said on it
 
 
 def tasks(n: int, text: str = "") -> list[LabelTask]:
@@ -133,8 +156,10 @@ def test_adjudicator_is_named(page: Page, tmp_path: Path) -> None:
 def test_score_of_an_answer_by_keys(page: Page, tmp_path: Path) -> None:
     """A score is asked of the answer as a whole, beside accepted answers where they are seen; no passages, no list."""
     question, accepted = "score:token_f1", (f"330 m {HOSTILE}", "330 metres")
-    made = [LabelTask(label_key(question, "How tall?", (), str(n)), "How tall?", (), str(n), (None,), accepted)
-            for n in range(3)]     # fmt: skip
+    made = [
+        LabelTask(label_key(question, "How tall?", (), str(n)), "How tall?", (), str(n), (None,), accepted)
+        for n in range(3)
+    ]
     path = opened(page, tmp_path, made, question=question)
     assert page.locator("#references li").all_text_contents() == list(accepted)
     assert page.is_hidden("#retrieved")

@@ -25,9 +25,7 @@ UI = "\nui: {regression_set: regression.jsonl}\n"
 PAGES = ("/monitor", "/monitor/alerts", "/monitor/traces?id=t1", f"/monitor/traces/{TRACE}", "/monitor/traces?id=never")
 
 
-def test_from_an_alert_to_a_regression_test(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_an_alert_to_a_regression_test(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without script, an alert is acknowledged, and leads by its worst trace to the example, which is kept as a test.
 
     Every page on the way, of a store with hostile tenants, ids and texts, fits a phone and a desk, passes axe-core, has
@@ -58,9 +56,7 @@ def test_from_an_alert_to_a_regression_test(
 
 
 @pytest.mark.slow
-def test_from_an_alert_to_a_gate_that_fails(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_an_alert_to_a_gate_that_fails(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers that a system invents from one day on: alert, worst trace, the sentence that nothing supports, a test.
 
     The question kept as a regression test fails the gate while the system invents, and passes it as it was before.
@@ -77,7 +73,7 @@ def test_from_an_alert_to_a_gate_that_fails(
                 now = alert_causes.served(opened_store, traffic.day(day, 21, fault if day == 5 else None), Policy())
                 judge_series(opened_store, watched.monitor, watched.watches, now)
 
-    with ThreadPoolExecutor(1) as apart:     # the browser has a loop of events in this one
+    with ThreadPoolExecutor(1) as apart:  # the browser has a loop of events in this one
         apart.submit(invented, alert_causes.Watched.of()).result()
     with serving(store) as address, opened(browser, address, script=False) as (page, wrong):
         page.goto(f"{address}/monitor/alerts")

@@ -13,7 +13,7 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 pytestmark = pytest.mark.browser
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "hostile", "bare", "nothing", "thousand")
 QUICK = {("good", 1280), ("corrupted-generation", 390), ("hostile", 390), ("bare", 1280), ("nothing", 390)}
-COLOUR = ["color-contrast", "link-in-text-block"]     # take most of the time
+COLOUR = ["color-contrast", "link-in-text-block"]  # take most of the time
 
 RUN = """async ([tags, rules, apart]) => {
     // the rows of a long list are drawn by the same few lines
@@ -44,10 +44,14 @@ def axe(page: Any, rules: list[str] | None = None) -> dict[str, list[Any]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "width"), [
-    pytest.param(name, width, marks=() if (name, width) in QUICK else pytest.mark.prove)
-    for name in REPORTS for width in (390, 1280)
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        pytest.param(name, width, marks=() if (name, width) in QUICK else pytest.mark.prove)
+        for name in REPORTS
+        for width in (390, 1280)
+    ],
+)
 def test_axe_finds_no_violation(reports: Any, window: Any, name: str, width: int) -> None:
     """With everything opened, axe-core finds nothing wrong by WCAG 2.2 A and AA or best practice, colour apart."""
     with window.open(reports[name], width, bypass=True) as seen:

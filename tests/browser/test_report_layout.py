@@ -13,9 +13,9 @@ import pytest
 SHOTS = Path(__file__).resolve().parents[2] / "build/screenshots"
 pytestmark = pytest.mark.browser
 REPORTS = ("thousand", "hostile", "bare", "nothing", "good", "broken-retrieval", "corrupted-generation")
-TILE = 2_400          # height of a screenshot; a drawing surface ends at 16,384
+TILE = 2_400  # height of a screenshot; a drawing surface ends at 16,384
 MOST_TILES = 4
-PAPER = 718           # A4 in CSS pixels without 10 mm at either side
+PAPER = 718  # A4 in CSS pixels without 10 mm at either side
 OUTSIDE = """() => [...document.querySelectorAll('body *')].filter((node) => {
     const box = node.getBoundingClientRect()
     return box.width > 1 && (box.right > innerWidth + 1 || box.left < -1) && !node.closest('.vh, .skip')
@@ -60,9 +60,10 @@ def test_paper_holds_everything(reports: Any, window: Any, name: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", [
-    "broken-retrieval", *(pytest.param(name, marks=pytest.mark.prove) for name in ("good", "corrupted-generation"))
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["broken-retrieval", *(pytest.param(name, marks=pytest.mark.prove) for name in ("good", "corrupted-generation"))],
+)
 def test_screenshots_are_taken(reports: Any, window: Any, name: str, width: int, scheme: str) -> None:
     """The demo's reports are drawn in both widths and schemes, and dark is darker than light."""
     SHOTS.mkdir(parents=True, exist_ok=True)
@@ -95,10 +96,13 @@ def test_thousand_examples_open_at_once(reports: Any, window: Any, record_proper
         paints.append(paint)
     busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     size = path.stat().st_size
-    record_property("figure", (
-        f"report over 1,000 examples: {size / 1e6:.2f} MB, loaded in {statistics.median(loads):.0f} ms, first painted "
-        f"at {statistics.median(paints):.0f} ms (medians of 5; load {busy:.1f} for each processor)"
-    ))  # fmt: skip
+    record_property(
+        "figure",
+        (
+            f"report over 1,000 examples: {size / 1e6:.2f} MB, loaded in {statistics.median(loads):.0f} ms, "
+            f"first painted at {statistics.median(paints):.0f} ms (medians of 5; load {busy:.1f} for each processor)"
+        ),
+    )
     assert min(paints) > 0
     assert max(min(loads), min(paints)) < 1_000 * busy
     assert size < 5_000_000

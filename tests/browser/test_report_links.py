@@ -11,9 +11,10 @@ from tests.browser.conftest import PATIENCE
 pytestmark = pytest.mark.browser
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
 FOLLOWED = [
-    ("corrupted-generation", 390), ("thousand", 1280),
+    ("corrupted-generation", 390),
+    ("thousand", 1280),
     *(pytest.param(*look, marks=pytest.mark.prove) for look in (("corrupted-generation", 1280), ("hostile", 390))),
-]     # fmt: skip
+]
 EVERY = """() => [...new Set([...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href')))]"""
 MISSING = """() => [...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))
     .filter((href) => !href.startsWith('#') || document.getElementById(href.slice(1)) === null)"""

@@ -38,7 +38,8 @@ REFUSED: dict[str, tuple[str, Made, str]] = {
     "zip": ("a.zip", _bytes(b"PK\x03\x04" + bytes(60)), "zip archive"),
     "a folder": ("a.jsonl", lambda path: path.mkdir(), "not a BEIR data set"),
     "only questions": (
-        "a.jsonl", _text('{"query": "a"}\n{"query": "b"}\n'),
+        "a.jsonl",
+        _text('{"query": "a"}\n{"query": "b"}\n'),
         "no line holds a response (an answer or passages). Name the column of the answers, --map answer=COLUMN,",
     ),
     "cut line": ("a.jsonl", _text(f"{LINE}\n{LINE[:-20]}"), "line 2"),
@@ -119,11 +120,19 @@ def test_hostile_text_in_every_field(cli: Cli, tmp_path: Path) -> None:
     """Markup, control characters, NUL and half characters in every field: evaluated, shown as text, stored whole."""
     bad = "\0\x07\x1b[2J<script>x</script>\ud800 | [red]`*_"
     row = {
-        "query_id": f"q{bad}", "query": f"Is it {bad}?", "answer": f"It is {bad}. Yes, 5 of them.",
+        "query_id": f"q{bad}",
+        "query": f"Is it {bad}?",
+        "answer": f"It is {bad}. Yes, 5 of them.",
         "passages": [{"doc_id": f"d{bad}", "passage_id": f"p{bad}", "text": f"It is {bad}."}],
-        "reference_answer": f"It is {bad}.", "relevant": {f"d{bad}": 1}, "segments": {f"s{bad}": f"v{bad}"},
-        "tags": [f"t{bad}"], "aspects": [bad], "criteria": [bad], "citations": [f"d{bad}"], "cluster": bad,
-    }  # fmt: skip
+        "reference_answer": f"It is {bad}.",
+        "relevant": {f"d{bad}": 1},
+        "segments": {f"s{bad}": f"v{bad}"},
+        "tags": [f"t{bad}"],
+        "aspects": [bad],
+        "criteria": [bad],
+        "citations": [f"d{bad}"],
+        "cluster": bad,
+    }
     (tmp_path / "hostile.jsonl").write_text("".join(json.dumps({**row, "query_id": f"{n}{bad}"}) + "\n" for n in "ab"))
     done = cli("evaluate", "hostile.jsonl", "-q", "-o", "h.html", "-o", "h.md", "-o", "h.csv")
     assert done.code == 0, done.err
@@ -144,17 +153,32 @@ def test_hostile_text_in_every_field(cli: Cli, tmp_path: Path) -> None:
 
 LANGUAGES = {
     "zh": ("铁塔高330米。它位于巴黎。", "铁塔高330米，位于巴黎。", "铁塔高985米。它位于巴黎。"),
-    "ja": ("塔の高さは330メートルです。パリにあります。", "塔の高さは330メートルで、パリにあります。",
-           "塔の高さは985メートルです。パリにあります。"),
-    "ar": ("يبلغ ارتفاع البرج ٣٣٠ مترا. يقع في باريس.", "يبلغ ارتفاع البرج 330 مترا ويقع في باريس.",
-           "يبلغ ارتفاع البرج ٩٨٥ مترا. يقع في باريس."),
-    "hi": ("मीनार की ऊँचाई ३३० मीटर है। यह पेरिस में है।", "मीनार की ऊँचाई 330 मीटर है और यह पेरिस में है।",
-           "मीनार की ऊँचाई ९८५ मीटर है। यह पेरिस में है।"),
-    "ru": ("Высота башни 330 метров. Она стоит в Париже.", "Высота башни 330 метров, она стоит в Париже.",
-           "Высота башни 985 метров. Она стоит в Париже."),
-    "de": ("Der Turm ist 330 Meter hoch. Er steht in Paris.", "Der Turm ist 330 Meter hoch und steht in Paris.",
-           "Der Turm ist 985 Meter hoch. Er steht in Paris."),
-}  # fmt: skip
+    "ja": (
+        "塔の高さは330メートルです。パリにあります。",
+        "塔の高さは330メートルで、パリにあります。",
+        "塔の高さは985メートルです。パリにあります。",
+    ),
+    "ar": (
+        "يبلغ ارتفاع البرج ٣٣٠ مترا. يقع في باريس.",
+        "يبلغ ارتفاع البرج 330 مترا ويقع في باريس.",
+        "يبلغ ارتفاع البرج ٩٨٥ مترا. يقع في باريس.",
+    ),
+    "hi": (
+        "मीनार की ऊँचाई ३३० मीटर है। यह पेरिस में है।",
+        "मीनार की ऊँचाई 330 मीटर है और यह पेरिस में है।",
+        "मीनार की ऊँचाई ९८५ मीटर है। यह पेरिस में है।",
+    ),
+    "ru": (
+        "Высота башни 330 метров. Она стоит в Париже.",
+        "Высота башни 330 метров, она стоит в Париже.",
+        "Высота башни 985 метров. Она стоит в Париже.",
+    ),
+    "de": (
+        "Der Turm ist 330 Meter hoch. Er steht in Paris.",
+        "Der Turm ist 330 Meter hoch und steht in Paris.",
+        "Der Turm ist 985 Meter hoch. Er steht in Paris.",
+    ),
+}
 
 
 def test_other_languages(cli: Cli, tmp_path: Path) -> None:
@@ -182,13 +206,17 @@ def test_a_very_long_passage(cli: Cli, tmp_path: Path, megabytes: int) -> None:
     sentences = (f"Sentence {n} tells of the bridge, the river and the old mine {n % 97}." for n in range(n_sentences))
     text = f"{' '.join(sentences)[: megabytes * 1_000_000].rpartition('.')[0]}. The tower has 330 parts."
     row = {
-        "query_id": "q1", "query": "How many parts has the tower?", "answer": "The tower has 330 parts.",
-        "passages": [{"doc_id": "d1", "text": text}], "reference_answer": "It has 330 parts.", "relevant": {"d1": 1},
-    }  # fmt: skip
+        "query_id": "q1",
+        "query": "How many parts has the tower?",
+        "answer": "The tower has 330 parts.",
+        "passages": [{"doc_id": "d1", "text": text}],
+        "reference_answer": "It has 330 parts.",
+        "relevant": {"d1": 1},
+    }
     write(tmp_path / "long.jsonl", [row])
     done = cli("evaluate", "long.jsonl", "-q", "--json", "-o", "long.html")
     assert done.code == 0
-    assert done.json()["metrics"]["faithfulness"]["mean"] == pytest.approx(0.97)     # a copy
+    assert done.json()["metrics"]["faithfulness"]["mean"] == pytest.approx(0.97)  # a copy
     assert done.json()["metrics"]["fabricated_specifics"]["mean"] == 0
     assert Path("long.html").stat().st_size < 2_000_000
     (claim,) = cli("show", "latest", "q1", "--json").json()["evidence"]["verify_answer"]["facts"]["claims"]

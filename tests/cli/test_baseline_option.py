@@ -14,10 +14,15 @@ MEASURED = ("-q", "--judge", "none", "-m", "recall@5,mrr,empty_result_rate")
 def answered(found: int, n: int = 30, prefix: str = "q") -> list[dict[str, Any]]:
     """Questions of which the first `found` got their document."""
     return [
-        {"query_id": f"{prefix}{i}", "query": f"What is {prefix}{i}?", "answer": f"It is {i}.",
-         "relevant": {f"d{i}": 1}, "passages": [{"doc_id": f"d{i}" if i < found else "x", "text": "a text"}]}
+        {
+            "query_id": f"{prefix}{i}",
+            "query": f"What is {prefix}{i}?",
+            "answer": f"It is {i}.",
+            "relevant": {f"d{i}": 1},
+            "passages": [{"doc_id": f"d{i}" if i < found else "x", "text": "a text"}],
+        }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 def test_baseline_in_json(cli: Cli, tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ def test_wrong_answer_from_the_gold_passage_is_no_rankings_fault(cli: Cli, tmp_p
     both = f"{BRIDGE} {MILL}"
     found = wrote(
         tmp_path / "misread.jsonl",
-        asked("one", WHO, "Otto Kehl", both, **gold), asked("three", WHO, "Otto Kehl", both, BUSES, "Velm.", **gold),
+        asked("one", WHO, "Otto Kehl", both, **gold),
+        asked("three", WHO, "Otto Kehl", both, BUSES, "Velm.", **gold),
         asked("cell", "Which year did Ruda FC win 12 games?", "1998", WON, reference="1999", relevant=["d1"]),
         asked("bare", WHO, "Otto Kehl", both, reference="Ada Brandt"),
     )
@@ -48,7 +49,7 @@ def test_wrong_answer_from_the_gold_passage_is_no_rankings_fault(cli: Cli, tmp_p
         shown, explained = (cli(verb, "misread", query_id).out for verb in ("show", "explain"))
         assert "failed: wrong_answer" in shown
         assert "erank" not in shown + explained
-        if query_id == "cell":     # whether a bare year follows the table is open
+        if query_id == "cell":  # whether a bare year follows the table is open
             continue
         assert "it follows passage 1, which also holds the evidence: misread" in " ".join(shown.split())
         row = next(line for line in explained.splitlines() if line.split()[:2] == ["no", "noise"])

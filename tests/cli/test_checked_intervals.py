@@ -44,11 +44,13 @@ def answers(tmp_path: Path) -> Path:
     """A hundred answers of one claim each, eight in ten of which stand in their passage."""
     rows = [
         {
-            "query": f"What of pump{n}?", "answer": claim(n), "reference_answer": claim(n),
+            "query": f"What of pump{n}?",
+            "answer": claim(n),
+            "reference_answer": claim(n),
             "passages": [f"{claim(n)} It stands outside." if n % 5 else f"Doors{n} are painted{n} green{n} here{n}."],
         }
         for n in range(1000, 1100)
-    ]  # fmt: skip
+    ]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -88,9 +90,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     error = card["judge_error"]["faithfulness"]
     assert (error["labels"], error["examples"], error["files"], error["public_sources"]) == (120, 120, 1, 0)
     assert (error["judge_mean"], error["people_mean"]) == pytest.approx((0.75, 0.5))
-    assert error["from"] == (
-        f"120 of your labels, none of this run (labels.jsonl), checked {error['checked'][:10]}"
-    )
+    assert error["from"] == (f"120 of your labels, none of this run (labels.jsonl), checked {error['checked'][:10]}")
     found = card["metrics"]["faithfulness"]
     assert found["mean"] == pytest.approx(0.8)
     low, high = found["judged_ci"]
@@ -109,7 +109,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
 @pytest.mark.server
 def test_lists_follow_a_check_that_comes_after_an_evaluation(
     cli: Cli, answers: Path, labels: Path, server: FaultyServer
-) -> None:     # fmt: skip
+) -> None:
     """The mean that lists show has the interval of the scorecard once the judge was checked, and without its labels."""
     judge = f"openai-chat:any@{server.url}"
 
@@ -134,10 +134,14 @@ def test_lists_follow_a_check_that_comes_after_an_evaluation(
 def of_run(lines: Sequence[int], right: int) -> str:
     """Labels of answers of `answers`, of which people call all but every so many right."""
     rows = [
-        {"query": f"What of pump{n}?", "claim": claim(n), "label": n % right > 0,
-         "passages": [f"{claim(n)} It stands outside." if n % 5 else f"Doors{n} are painted{n} green{n} here{n}."]}
+        {
+            "query": f"What of pump{n}?",
+            "claim": claim(n),
+            "label": n % right > 0,
+            "passages": [f"{claim(n)} It stands outside." if n % 5 else f"Doors{n} are painted{n} green{n} here{n}."],
+        }
         for n in lines
-    ]  # fmt: skip
+    ]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -191,9 +195,7 @@ def test_files_that_disagree_are_named(cli: Cli, answers: Path, tmp_path: Path) 
 
 
 @pytest.mark.server
-def test_gates_and_comparisons_use_what_labels_say(
-    cli: Cli, answers: Path, labels: Path, server: FaultyServer
-) -> None:
+def test_gates_and_comparisons_use_what_labels_say(cli: Cli, answers: Path, labels: Path, server: FaultyServer) -> None:
     """A level that passes by sampling cannot be told by a checked judge that is too lenient; thresholds show it."""
     judge = f"openai-chat:any@{server.url}"
     cli("evaluate", answers, "-m", METRICS, "--judge", judge, "-q")
@@ -223,10 +225,10 @@ def test_files_add_up_and_the_same_counts_once(cli: Cli, answers: Path, labels: 
 
     one = error(labels)
     again = error(labels, copy)
-    assert "(copy.jsonl)" in again["from"]     # as it is called now
+    assert "(copy.jsonl)" in again["from"]  # as it is called now
     assert {**again, "checked": one["checked"], "from": one["from"]} == one
     told = "1 check of"
-    assert told in cli("judge", "check", labels, "--forget").out     # the copy that was checked too stays
+    assert told in cli("judge", "check", labels, "--forget").out  # the copy that was checked too stays
     assert error()["from"] == again["from"]
     error(labels)
     assert told in cli("judge", "check", copy, "--forget").out
@@ -291,8 +293,25 @@ def test_killed_in_the_midst_it_goes_on(tmp_path: Path, labels: Path) -> None:
     url = f"sqlite:///{tmp_path / 'killed.db'}"
     with FaultyServer(latency=0.05) as server:
         judge = f"openai-chat:any@{server.url}"
-        words = [sys.executable, "-m", "ragauge", "judge", "check", str(labels), "--judge", judge, "--store", url, "-q",
-                 "--modes", "fused", "--concurrency", "2", "--max-concurrency", "2"]  # fmt: skip
+        words = [
+            sys.executable,
+            "-m",
+            "ragauge",
+            "judge",
+            "check",
+            str(labels),
+            "--judge",
+            judge,
+            "--store",
+            url,
+            "-q",
+            "--modes",
+            "fused",
+            "--concurrency",
+            "2",
+            "--max-concurrency",
+            "2",
+        ]
         env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OPENAI_API_KEY": "sk-none"}
         process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 200

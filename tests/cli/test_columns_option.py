@@ -13,10 +13,10 @@ from tests.cli.conftest import Cli
 
 from ragauge.store.open import open_store
 
-APP = '''
+APP = """
 def answer(question):
     return {"answer": "Within 30 days.", "passages": [{"doc_id": "returns", "text": "Returns within 30 days."}]}
-'''
+"""
 OPTIONS = ["--map", "query=frage", "--map", "query_id=nr", "--segments", "thema"]
 
 
@@ -89,8 +89,9 @@ def test_columns_in_python(cli: Cli, folder: Path) -> None:
     """The verb takes the same as the command, under the names that evaluate uses."""
     from ragauge.api.run import run
 
-    found = run("shop:answer", str(folder / "fragen.csv"), columns={"query": "frage", "query_id": "nr"},
-                segments="thema")     # fmt: skip
+    found = run(
+        "shop:answer", str(folder / "fragen.csv"), columns={"query": "frage", "query_id": "nr"}, segments="thema"
+    )
     assert json.loads(json.dumps(found.counts.words()))[0] == "6 answered"
 
 

@@ -16,11 +16,16 @@ from tests.conftest import Demonstrated
 def answered(found: set[int], n: int = 120) -> list[Row]:
     """Questions of which these got their document; every fourth is of the segment b."""
     return [
-        {"query_id": f"q{i}", "query": f"What is {i}?", "answer": f"It is {i}.", "relevant": {f"d{i}": 1},
-         "passages": [{"doc_id": f"d{i}" if i in found else "x", "text": "a text"}],
-         "segments": {"type": "b" if i % 4 == 0 else "a"}}
+        {
+            "query_id": f"q{i}",
+            "query": f"What is {i}?",
+            "answer": f"It is {i}.",
+            "relevant": {f"d{i}": 1},
+            "passages": [{"doc_id": f"d{i}" if i in found else "x", "text": "a text"}],
+            "segments": {"type": "b" if i % 4 == 0 else "a"},
+        }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 @pytest.fixture
@@ -40,10 +45,17 @@ def test_verdict_comes_first(cli: Cli, two: None) -> None:
     assert heading.startswith("main → changed  ")
     assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
     text = "\n".join(rest)
-    places = [text.index(part) for part in (
-        "Segments that got worse", "before → now", "No change seen", "Examples that flipped",
-        "What differs between the runs", "corrected by Holm",
-    )]     # fmt: skip
+    places = [
+        text.index(part)
+        for part in (
+            "Segments that got worse",
+            "before → now",
+            "No change seen",
+            "Examples that flipped",
+            "What differs between the runs",
+            "corrected by Holm",
+        )
+    ]
     assert places == sorted(places)
     assert "ragauge compare main changed -o change.html" in text
 
@@ -66,8 +78,24 @@ def test_json_has_its_schema(cli: Cli, two: None) -> None:
 
 def test_options(cli: Cli, two: None, tmp_path: Path) -> None:
     """Metrics, filter and level are those asked for; every output is written, and said on stderr."""
-    done = cli("compare", "main", "changed", "-m", "recall@5", "--filter", "type=b", "--level", "0.9", "--json",
-               "-o", tmp_path / "c.html", "-o", tmp_path / "c.md", "-o", tmp_path / "c.csv")     # fmt: skip
+    done = cli(
+        "compare",
+        "main",
+        "changed",
+        "-m",
+        "recall@5",
+        "--filter",
+        "type=b",
+        "--level",
+        "0.9",
+        "--json",
+        "-o",
+        tmp_path / "c.html",
+        "-o",
+        tmp_path / "c.md",
+        "-o",
+        tmp_path / "c.csv",
+    )
     found = done.json()
     assert (found["level"], list(found["comparisons"][0]["metrics"])) == (0.9, ["recall@5"])
     assert found["comparisons"][0]["metrics"]["recall@5"]["n"] == 30
@@ -81,7 +109,7 @@ def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
         ((), "holm", "corrected by Holm for"),
         (("--correction", "bh"), "bh", "corrected by Benjamini and Hochberg for"),
         (("--correction", "none"), "none", "p, not corrected for"),
-    ):     # fmt: skip
+    ):
         page = tmp_path / f"{name}.html"
         done = cli("compare", "main", "changed", *words, "-o", page, "-o", page.with_suffix(".md"))
         shown = [done.out, page.read_text(), page.with_suffix(".md").read_text()]
@@ -95,13 +123,14 @@ def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
 def test_mistakes_end_with_code_2(cli: Cli, two: None, tmp_path: Path) -> None:
     """One run, an unknown one, another judge, a wrong level or ending: exit code 2, nothing on stdout, what to do."""
     for words, said in (
-        (("main",), "compare needs two runs"), (("main", "chnged"), "nearest: changed"),
+        (("main",), "compare needs two runs"),
+        (("main", "chnged"), "nearest: changed"),
         (("main", "changed", "--level", "95"), "level must lie between 0 and 1"),
         (("main", "changed", "--correction", "hom"), "no correction 'hom'; nearest: holm"),
         (("main", "changed", "-o", "c.pdf"), "expected .html, .md, .json, .csv"),
         (("main", "changed", "--filter", "type=c"), "no value of segment type 'c'"),
         (("main", "changed", "--judge", "local"), "no judge of this run 'local'"),
-    ):     # fmt: skip
+    ):
         done = cli("compare", *words)
         assert (done.code, done.out) == (2, ""), words
         assert said in done.err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli
 
-APP = '''
+APP = """
 def number(query):
     return int(query.split()[1].strip(":"))
 
@@ -24,7 +24,7 @@ class Rag:
 
 def plain(query):
     return "The number is 1."
-'''
+"""
 
 
 @pytest.fixture
@@ -33,11 +33,13 @@ def folder(cli: Cli, tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "odd_app.py").write_text(APP)
     rows = [
         {
-            "query_id": f"q{n}", "query": f"question {n}: what is the number?",
-            "reference_answer": f"The number is {n}.", "relevant": {f"d{n}": 1},
+            "query_id": f"q{n}",
+            "query": f"question {n}: what is the number?",
+            "reference_answer": f"The number is {n}.",
+            "relevant": {f"d{n}": 1},
         }
         for n in range(6)
-    ]  # fmt: skip
+    ]
     (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     documents = ({"doc_id": f"d{n}", "text": f"The number is {n}."} for n in range(6))
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))

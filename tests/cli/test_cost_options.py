@@ -92,7 +92,7 @@ def test_controls_of_a_model_are_as_many_as_requested(cli: Cli, small: Path, jud
     """A model judge is asked about exactly so many pairs of each kind, which a dry run counts and prices; else none."""
     words = ["evaluate", str(small), "-q", "-m", "faithfulness", "--judge", judge]
     alone, controlled = (cli(*words, *more, "--dry-run", "--json").json() for more in ([], ["--controls", "6"]))
-    assert controlled["calls"] - alone["calls"] == 2 * 6     # beside passages, and alone
+    assert controlled["calls"] - alone["calls"] == 2 * 6  # beside passages, and alone
     assert controlled["cost"] > alone["cost"]
     assert not server.requests
     cli(*words)
@@ -140,8 +140,22 @@ def test_a_bound_of_a_run_that_is_evaluated_at_once(
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "echoing.py").write_text("def answer(query):\n    return {'answer': query, 'passages': [query]}\n")
     (tmp_path / "asked.jsonl").write_text("".join(f'{{"query": "What is {n}?"}}\n' for n in range(5)))
-    stopped = cli("run", "echoing:answer", "asked.jsonl", "--fresh", "--evaluate", "-m", "faithfulness", "-q",
-                  "--judge", judge, "--max-cost", "3", "--concurrency", "1")     # fmt: skip
+    stopped = cli(
+        "run",
+        "echoing:answer",
+        "asked.jsonl",
+        "--fresh",
+        "--evaluate",
+        "-m",
+        "faithfulness",
+        "-q",
+        "--judge",
+        judge,
+        "--max-cost",
+        "3",
+        "--concurrency",
+        "1",
+    )
     run_id = cli("runs", "--json").json()[0]["run_id"]
     resume = f"ragauge evaluate {run_id} --metrics faithfulness --judge {judge} --max-cost 3.0"
     assert stopped.code == 130

@@ -184,7 +184,7 @@ def test_a_broken_index_is_built_again_by_the_command_shown(cli: Cli, towers: Pa
     with closing(sqlite3.connect(towers, isolation_level=None)) as raw:
         page, made = raw.execute(find).fetchone()
         raw.executescript(f"PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE {named}")  # noqa: S608 - ours
-    with closing(sqlite3.connect(towers, isolation_level=None)) as raw:     # a change that the index does not see
+    with closing(sqlite3.connect(towers, isolation_level=None)) as raw:  # a change that the index does not see
         raw.execute("UPDATE runs SET name = 'bridges'")
         raw.execute("PRAGMA writable_schema = ON")
         raw.execute("INSERT INTO sqlite_master VALUES ('index', 'runs_by_name', 'runs', ?, ?)", (page, made))

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.cli.conftest import Cli, Done, ten, write
 
-FREE = ("-q", "--judge", "none")     # nothing is asked: fast
+FREE = ("-q", "--judge", "none")  # nothing is asked: fast
 
 
 def means(done: Done) -> dict[str, Any]:
@@ -36,8 +36,8 @@ def test_small_file_end_to_end(cli: Cli, small: Path) -> None:
     for name, one in found.items():
         assert one["scored"] + one["undefined"] + one["not_applicable"] + one["failed"] + one["not_read"] == 10, name
         assert one["failed"] == 0, name
-    assert found["faithfulness"]["undefined"] == 1         # the refusal claims nothing
-    assert found["faithfulness"]["not_applicable"] == 1    # passages not recorded
+    assert found["faithfulness"]["undefined"] == 1  # the refusal claims nothing
+    assert found["faithfulness"]["not_applicable"] == 1  # passages not recorded
     assert found["context_recall"]["not_applicable"] == 3  # no reference, or no passages
     assert found["cost"]["mean"] is None
     assert card["failures"]["empty_retrieval"] == 1
@@ -60,8 +60,12 @@ def test_second_time_asks_nothing(cli: Cli, small: Path) -> None:
     first = cli("evaluate", small, "-q", "--json")
     again = cli("evaluate", small, "-q", "--json")
     assert again.json()["took"] | {"seconds": 0} == {
-        "seconds": 0, "evaluated": 0, "asked": 0, "reused": 0, "answers_per_second": 0,
-    }  # fmt: skip
+        "seconds": 0,
+        "evaluated": 0,
+        "asked": 0,
+        "reused": 0,
+        "answers_per_second": 0,
+    }
     assert again.json() | {"took": {}} == first.json() | {"took": {}}
     assert listed(cli) == ["ten"]
 
@@ -211,6 +215,7 @@ def test_dry_run_does_nothing(cli: Cli, small: Path) -> None:
 
 def test_dry_run_says_in_one_sentence_who_judges_and_what_it_costs(cli: Cli, small: Path) -> None:
     """The local judge calls no model; metrics that need no judge are scored; a run that is done has nothing left."""
+
     def said(*words: str) -> str:
         return " ".join(cli("evaluate", small, *words, "--dry-run").out.splitlines()[1:])
 

@@ -99,8 +99,13 @@ def test_is_never_better(cli: Cli, folder: Path) -> None:
     assert verdicts["latency"] == "not enough data"
     assert "better" not in verdicts.values()
     (folder / "ragauge.yaml").write_text(RULE)
-    for command in (("compare", "before", "after"), ("report", "after", "--baseline", "before"), ("runs",), ("log",),
-                    ("gate", "after", "--baseline", "before")):  # fmt: skip
+    for command in (
+        ("compare", "before", "after"),
+        ("report", "after", "--baseline", "before"),
+        ("runs",),
+        ("log",),
+        ("gate", "after", "--baseline", "before"),
+    ):
         shown = words(cli(*command).out)
         assert not [said for said in ("Better than", "▲ Better", "better on") if said in shown], command
     told = words(cli("report", "after", "--baseline", "before").out)

@@ -37,8 +37,13 @@ def test_example_in_words(evaluated: Cli) -> None:
     shown = evaluated("explain", "latest", "q9", "-m", "faithfulness,recall@5")
     assert shown.code == 0
     for part in (
-        "faithfulness", "#{i : S[i] is not empty} / c", "claims in the answer",
-        "recall@5  1 / 1 = 1", "contradicted by passage 1", "Why it failed", "the cause",
+        "faithfulness",
+        "#{i : S[i] is not empty} / c",
+        "claims in the answer",
+        "recall@5  1 / 1 = 1",
+        "contradicted by passage 1",
+        "Why it failed",
+        "the cause",
     ):
         assert part in shown.out, part
     assert "ndcg" not in shown.out

@@ -18,19 +18,27 @@ gate:
 def priced(cost: float, n: int = 60, cluster: str = "") -> list[Row]:
     """Questions that all cost the same; two of three find their document."""
     return [
-        {"query_id": f"q{i}", "query": f"What is {i}?", "answer": f"It is {i}.", "relevant": {f"d{i}": 1},
-         "passages": [{"doc_id": f"d{i}" if i % 3 else "x", "text": "a text"}], "cost": cost,
-         **({"cluster": cluster} if cluster else {})}
+        {
+            "query_id": f"q{i}",
+            "query": f"What is {i}?",
+            "answer": f"It is {i}.",
+            "relevant": {f"d{i}": 1},
+            "passages": [{"doc_id": f"d{i}" if i % 3 else "x", "text": "a text"}],
+            "cost": cost,
+            **({"cluster": cluster} if cluster else {}),
+        }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
-    ("cost", "code", "said"), [
-        (0.002, 0, "Gate passed"), (0.004, 3, "lies beyond the limit (at most $0.003)"),
+    ("cost", "code", "said"),
+    [
+        (0.002, 0, "Gate passed"),
+        (0.004, 3, "lies beyond the limit (at most $0.003)"),
         (0.0, 4, "all 60 values are 0: nothing tells how far others lie. decide: point needs no interval."),
     ],
-)  # fmt: skip
+)
 def test_the_same_cost_everywhere(cli: Cli, tmp_path: Path, cost: float, code: int, said: str) -> None:
     """A cost that is the same on every question keeps or breaks a budget; where nothing has a cost, that is said."""
     (tmp_path / "ragauge.yaml").write_text(RULES)
@@ -66,7 +74,7 @@ def test_clusters_are_told_and_count(cli: Cli, tmp_path: Path) -> None:
     for name, hurt, declared in made:
         rows = priced(0.1)
         for i, row in enumerate(rows):
-            if i // 10 < hurt:     # whole conversations are missed
+            if i // 10 < hurt:  # whole conversations are missed
                 row["passages"][0]["doc_id"] = "x"
             if declared:
                 row["cluster"] = f"talk {i // 10}"
@@ -114,8 +122,9 @@ def test_what_a_gate_lacks_is_said_with_what_to_do(cli: Cli, tmp_path: Path) -> 
     assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1)), *FREE).code == 0
     missing = cli("gate", "a")
     assert (missing.code, missing.err) == (
-        2, "error: ragauge.yaml: there is no such file. ragauge init writes a first one.\n"
-    )     # fmt: skip
+        2,
+        "error: ragauge.yaml: there is no such file. ragauge init writes a first one.\n",
+    )
     (tmp_path / "ragauge.yaml").write_text(RULES)
     unknown = cli("gate", "a", "--judge", "openai:gpt-x")
     assert unknown.code == 2

@@ -21,12 +21,16 @@ def rows(missed: int) -> list[dict[str, Any]]:
     """40 questions with markup in their segment; the first `missed` got another document."""
     return [
         {
-            "query_id": f"q{n}", "query": f"what is {n}", "answer": f"it is {n}.", "relevant": {f"d{n}": 1},
+            "query_id": f"q{n}",
+            "query": f"what is {n}",
+            "answer": f"it is {n}.",
+            "relevant": {f"d{n}": 1},
             "passages": [{"doc_id": "x" if n < missed else f"d{n}", "text": f"it is {n}"}],
-            "segments": {"type": "<b>a|b</b>" if n % 2 else "plain"}, "tags": ["regression"] if n == 39 else [],
+            "segments": {"type": "<b>a|b</b>" if n % 2 else "plain"},
+            "tags": ["regression"] if n == 39 else [],
         }
         for n in range(40)
-    ]     # fmt: skip
+    ]
 
 
 @pytest.fixture
@@ -64,7 +68,7 @@ def test_exit_codes(gated: Cli, tmp_path: Path) -> None:
     assert (wrong.code, wrong.out) == (2, "")
     assert "zero.yaml line 3: gate.rules[1].metric: no metric 'recal@5'; nearest: recall@5" in wrong.err
     assert "zero.yaml line 4: gate.rules[2].min: mrr is never below 0" in wrong.err
-    assert gated("gate", "hurt").code == 2     # max_drop needs a baseline
+    assert gated("gate", "hurt").code == 2  # max_drop needs a baseline
     assert gated("gate", "hurt", "--config", "absent.yaml").code == 2
     assert gated("gate", "nobody", "--baseline", "main").code == 2
 
@@ -100,7 +104,7 @@ def test_github(gated: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     text = summary.read_text()
     assert text.startswith("before\n## ❌ Gate failed")
     beside = gated("gate", "hurt", "--baseline", "main", "--json")
-    assert beside.json()["exit_code"] == 3     # annotations do not spoil the JSON
+    assert beside.json()["exit_code"] == 3  # annotations do not spoil the JSON
     assert "::error" in beside.err
 
 
@@ -112,8 +116,9 @@ def test_validate(gated: Cli, tmp_path: Path) -> None:
     assert "- recall@5 of every example tagged regression must be at least 1" in told.out
     assert gated("validate", "--json").json()["valid"] is True
     assert gated("validate", "--set", "main.jsonl").code == 0
-    (tmp_path / "other.yaml").write_text(RULES.replace("tag: regression", "tag: regresion").replace(
-        "5 points", "0, segments: [kind]"))     # fmt: skip
+    (tmp_path / "other.yaml").write_text(
+        RULES.replace("tag: regression", "tag: regresion").replace("5 points", "0, segments: [kind]")
+    )
     assert "note: rule 1: max_drop: 0 passes only where" in gated("validate", "other.yaml").out
     wrong = gated("validate", "other.yaml", "--set", "main.jsonl")
     assert wrong.code == 2

@@ -14,9 +14,19 @@ import ragauge as rg
 META = Path(__file__).resolve().parents[3] / "shared/data/ragchecker_meta/human_labeled_data.json"
 # four people, twelve items, six gaps
 UNITS = [
-    [1, 1, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4], [4, 4, 4, 4], [1, 1, 2, 1],
-    [2, 2, 2, 2], [5, 5, 5], [1, 1], [3],
-]  # fmt: skip
+    [1, 1, 1],
+    [2, 2, 3, 2],
+    [3, 3, 3, 3],
+    [3, 3, 3, 3],
+    [2, 2, 2, 2],
+    [1, 2, 3, 4],
+    [4, 4, 4, 4],
+    [1, 1, 2, 1],
+    [2, 2, 2, 2],
+    [5, 5, 5],
+    [1, 1],
+    [3],
+]
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -40,10 +50,12 @@ def test_alphas_are_printed(cli: Cli, tmp_path: Path) -> None:
 def test_a_judge_by_hand(cli: Cli, tmp_path: Path) -> None:
     """A judge's weighted kappa and equal grades over pairs with each annotator, by hand; segments and weights count."""
     rows: list[dict[str, Any]] = [
-        {"label": [1, 1], "judge": 1, "kind": "a"}, {"label": [2, 3], "judge": 3, "kind": "a"},
-        {"label": [3, 3], "judge": 2, "kind": "b"}, {"label": [1, 2], "judge": None, "kind": "b"},
+        {"label": [1, 1], "judge": 1, "kind": "a"},
+        {"label": [2, 3], "judge": 3, "kind": "a"},
+        {"label": [3, 3], "judge": 2, "kind": "b"},
+        {"label": [1, 2], "judge": None, "kind": "b"},
         {"label": [3, 3], "judge": 3, "kind": "b"},
-    ]     # fmt: skip
+    ]
     path = write(tmp_path / "g.jsonl", rows)
     words = ["--grades", "--verdict", "judge", "--segments", "kind", "--json"]
     (judge,) = cli("judge", "check", path, *words).json()["judges"]
@@ -89,14 +101,13 @@ def test_one_annotator_alone(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.skipif(not META.is_file(), reason="reads public data, kept beside the repository")
-@pytest.mark.parametrize(
-    ("label", "wanted"), [("correctness", 0.5865), ("completeness", 0.6828), ("overall", 0.6836)]
-)
+@pytest.mark.parametrize(("label", "wanted"), [("correctness", 0.5865), ("completeness", 0.6828), ("overall", 0.6836)])
 def test_annotators_of_ragchecker(cli: Cli, tmp_path: Path, label: str, wanted: float) -> None:
     """Two people on 280 pairs of answers, on a scale of five: ordinal alpha to four decimals, through the command."""
     rows = json.loads(META.read_text(encoding="utf-8"))
-    path = write(tmp_path / "people.jsonl", [
-        {"preference": [rows[n][f"{label}_label"], rows[n + 1][f"{label}_label"]]} for n in range(0, len(rows), 2)
-    ])     # fmt: skip
+    path = write(
+        tmp_path / "people.jsonl",
+        [{"preference": [rows[n][f"{label}_label"], rows[n + 1][f"{label}_label"]]} for n in range(0, len(rows), 2)],
+    )
     found = cli("judge", "check", path, "--grades", "--map", "label=preference", "--json").json()
     assert round(found["alphas"]["ordinal"]["value"], 4) == wanted

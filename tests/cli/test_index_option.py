@@ -11,10 +11,16 @@ import ragauge as rg
 from ragauge.errors import DataError
 
 ROWS = [
-    {"query_id": f"q{n}", "query": f"What is {n}?", "relevant": [f"d{n}"], "answer": f"It is {n}.",
-     "passages": [{"doc_id": "x", "text": "Nothing of the kind."}], "candidates": [{"doc_id": "x"}, {"doc_id": "y"}]}
+    {
+        "query_id": f"q{n}",
+        "query": f"What is {n}?",
+        "relevant": [f"d{n}"],
+        "answer": f"It is {n}.",
+        "passages": [{"doc_id": "x", "text": "Nothing of the kind."}],
+        "candidates": [{"doc_id": "x"}, {"doc_id": "y"}],
+    }
     for n in range(4)
-]     # fmt: skip
+]
 
 
 def counted(found: dict[str, int]) -> dict[str, int]:
@@ -42,7 +48,7 @@ def test_listing_decides_causes(cli: Cli, questions: Path, tmp_path: Path) -> No
     assert causes() == {"retrieval_miss": 4}
     assert cli("evaluate", questions, "-m", "recall@5", "--index", "ids.txt").code == 0
     assert causes() == {"retrieval_miss": 2, "not_in_index": 2}
-    assert cli("evaluate", questions, "-m", "mrr").code == 0     # scored anew, without naming the listing
+    assert cli("evaluate", questions, "-m", "mrr").code == 0  # scored anew, without naming the listing
     assert causes() == {"retrieval_miss": 2, "not_in_index": 2}
 
 

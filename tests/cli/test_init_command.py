@@ -16,7 +16,7 @@ from ragauge.api.validate import validate
 from ragauge.data.readers.source import read_set
 from ragauge.systems.detecting import look_through
 
-RAG = '''
+RAG = """
 raise SystemExit("nothing of the project is run")
 from langchain_core.documents import Document
 
@@ -36,22 +36,26 @@ class Needs:
     def ask(self, question): ...
 
 rag_chain = build()
-'''
-WORKING = '''
+"""
+WORKING = """
 def answer(question: str) -> dict:
     return {
         "answer": "A hub can be returned within 30 days of delivery.",
         "passages": [{"doc_id": "returns", "text": "A hub can be returned within 30 days of delivery."}],
     }
-'''
+"""
 QUESTIONS = [
-    {"query_id": f"q{n}", "query": f"How long can hub {n} be returned?", "reference_answer": "Within 30 days.",
-     "relevant": {"returns": 1}}
+    {
+        "query_id": f"q{n}",
+        "query": f"How long can hub {n} be returned?",
+        "reference_answer": "Within 30 days.",
+        "relevant": {"returns": 1},
+    }
     for n in range(3)
-]  # fmt: skip
+]
 
 
-ROUTES = '''
+ROUTES = """
 from dataclasses import dataclass
 from routing import App
 
@@ -86,15 +90,15 @@ def ask_user(body: Asked, user: str = app.user()):
 @app.get("/health")
 def health(q: str = ""):
     return "ok"
-'''
-ROUTING = '''
+"""
+ROUTING = """
 class App:
     def post(self, path):
         return lambda function: function
     get = post
     def user(self):
         return None
-'''
+"""
 
 
 @pytest.fixture
@@ -104,7 +108,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for name in ("ragauge_system", "shop", "app", "web", "routing"):     # of another test's folder
+    for name in ("ragauge_system", "shop", "app", "web", "routing"):  # of another test's folder
         monkeypatch.delitem(sys.modules, name, raising=False)
     return folder
 
@@ -136,14 +140,14 @@ def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
     assert begun["eval_set"] == "questions.jsonl"
     assert begun["command"] == "ragauge run ragauge_system:system questions.jsonl --evaluate"
     assert begun["scorecard"]["metrics"]["recall@5"]["mean"] == 1.0
-    assert begun["scorecard"]["metrics"]["faithfulness"]["mean"] > 0.9     # copied, by a judge that has probabilities
+    assert begun["scorecard"]["metrics"]["faithfulness"]["mean"] > 0.9  # copied, by a judge that has probabilities
     rules = validate("ragauge.yaml", set="questions.jsonl").rules
     assert any("recall@5" in rule for rule in rules)
     assert any("faithfulness" in rule for rule in rules)
     assert "3 questions decide nothing" in begun["notes"][0]
     steps = yaml.safe_load((project / ".github/workflows/ragauge.yml").read_text())["jobs"]["evaluate"]["steps"]
     assert any("ragauge gate change --baseline base" in step.get("run", "") for step in steps)
-    assert any(step.get("run", "").startswith("pip install ") for step in steps)     # it imports nothing else
+    assert any(step.get("run", "").startswith("pip install ") for step in steps)  # it imports nothing else
     assert (project / ".gitignore").read_text() == ".ragauge/\n"
 
 
@@ -192,11 +196,14 @@ def test_a_system_without_questions_is_asked_openers(cli: Cli, project: Path) ->
     [
         ("app.py", "def answer(question):\n    return 'About kettles.', ['We sell kettles.']\n", "app:answer"),
         ("src/app.py", "class Bot:\n    def ask(self, question):\n        return 'Kettles.'\n", "app:Bot"),
-        ("src/app.py", "def antworten(frage):\n    return 'Kessel.'\n\ndef answer(query):\n    return 'Kettles.'\n",
-         "src.app:answer"),
+        (
+            "src/app.py",
+            "def antworten(frage):\n    return 'Kessel.'\n\ndef answer(query):\n    return 'Kettles.'\n",
+            "src.app:answer",
+        ),
         ("web.py", ROUTES, "web:chat"),
     ],
-)  # fmt: skip
+)
 def test_a_named_system_gets_the_adapter_of_one_that_is_found(
     cli: Cli, project: Path, path: str, code: str, named: str
 ) -> None:
@@ -241,7 +248,7 @@ def test_the_function_behind_a_route_is_asked(cli: Cli, project: Path) -> None:
     begun = cli("init", "--json", "-q").json()
     assert begun["scorecard"]["metrics"]["answer_relevance"]["scored"] == 1
     written = (project / "ragauge_system.py").read_text()
-    again = cli("init", "--json", "-q", "--force", "--no-evaluate").json()     # what it wrote is no system to be found
+    again = cli("init", "--json", "-q", "--force", "--no-evaluate").json()  # what it wrote is no system to be found
     assert (again["found"], (project / "ragauge_system.py").read_text()) == (begun["found"], written)
 
 
@@ -255,13 +262,16 @@ def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:
     assert "max_drop" in (project / "ragauge.yaml").read_text()
 
 
-@pytest.mark.parametrize(("path", "text"), [
-    ("questions.csv", "uid,prompt,ideal\n1,How long can a hub be returned?,30 days\n"),
-    ("eval/qa_pairs.jsonl", '{"uid": "1", "prompt": "How long?", "ideal": "30 days"}\n'),
-    ("data/eval_set.tsv", "Example ID\tUser Question\tGold Answer\n1\tHow long?\t30 days\n"),
-    ("evals/rag.json", '[{"id": 1, "user_input": "How long?", "reference": "30 days"}]'),
-    ("tests/data/test_questions.jsonl", '{"question": "How long?", "ground_truth": "30 days"}\n'),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("questions.csv", "uid,prompt,ideal\n1,How long can a hub be returned?,30 days\n"),
+        ("eval/qa_pairs.jsonl", '{"uid": "1", "prompt": "How long?", "ideal": "30 days"}\n'),
+        ("data/eval_set.tsv", "Example ID\tUser Question\tGold Answer\n1\tHow long?\t30 days\n"),
+        ("evals/rag.json", '[{"id": 1, "user_input": "How long?", "reference": "30 days"}]'),
+        ("tests/data/test_questions.jsonl", '{"question": "How long?", "ground_truth": "30 days"}\n'),
+    ],
+)
 def test_questions_under_usual_names_are_found(cli: Cli, project: Path, path: str, text: str) -> None:
     """Files of questions where people keep them, with columns as people call them, are found and read alike by run."""
     (project / "shop.py").write_text(WORKING)
@@ -323,12 +333,14 @@ def test_the_next_commands_fit_together(cli: Cli, project: Path, detached: bool,
     said = cli("init", "-q").out.partition("Next: ")[2]
     commands = [line.strip().removeprefix("ragauge ") for line in said.splitlines() if line.startswith("  ragauge ")]
     assert commands == [
-        "report latest -o report.html", f"baseline set latest{more}",
-        "run ragauge_system:system questions.jsonl --evaluate", f"gate latest --baseline {name}",
-    ]     # fmt: skip
+        "report latest -o report.html",
+        f"baseline set latest{more}",
+        "run ragauge_system:system questions.jsonl --evaluate",
+        f"gate latest --baseline {name}",
+    ]
     kept, changed, gate = (one.split() for one in commands[1:])
     assert cli(*kept).code == 0
-    itself = cli(*gate)     # without the run between them nothing is compared
+    itself = cli(*gate)  # without the run between them nothing is compared
     assert (itself.code, "this run itself" in itself.out) == (4, True)
     assert cli(*changed, "-q").code == 0
     assert cli(*gate).code == 0
@@ -350,7 +362,7 @@ def test_set_and_workflow_agree(cli: Cli, project: Path) -> None:
     (project / "golden.csv").rename(project / "golden_set.csv")
     begun = cli("init", "--no-evaluate", "--json").json()
     assert begun["eval_set"] == "golden_set.csv"
-    assert "golden.csv --name change" in workflow.read_text()     # as its owner left it
+    assert "golden.csv --name change" in workflow.read_text()  # as its owner left it
     told = [note for note in begun["notes"] if "is kept and asks ragauge_system:system golden.csv" in note]
     assert [note.partition("write ")[2].partition(" there")[0] for note in told] == [
         "ragauge_system:system golden_set.csv"

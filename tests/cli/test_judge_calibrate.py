@@ -25,11 +25,17 @@ def strict(tasks: Path, *, turned: bool = False, guideline: str = "") -> list[Ro
         for start, end in task["parts"]:
             said = task["answer"][start:end]
             right = ("stands" not in said and said.split()[3] in task["passages"][0]) != turned
-            rows.append({
-                "key": task["key"], "question": task["question"], "guideline": guideline or task["guideline"],
-                "part": [start, end], "value": "supported" if right else "not_in_context", "annotator": "ann",
-                "at": "2026-11-24",
-            })     # fmt: skip
+            rows.append(
+                {
+                    "key": task["key"],
+                    "question": task["question"],
+                    "guideline": guideline or task["guideline"],
+                    "part": [start, end],
+                    "value": "supported" if right else "not_in_context",
+                    "annotator": "ann",
+                    "at": "2026-11-24",
+                }
+            )
     return rows
 
 
@@ -66,7 +72,7 @@ def test_a_calibrated_judge_learns_what_people_mean(cli: Cli, run: Path, tmp_pat
     assert calibrated is not None
     assert local is not None
     assert abs(calibrated - people) < 0.05 < abs(local - people)
-    cli("report", "towers", "--judge", "calibrated:judge.json", "-o", "report.json")     # local was last
+    cli("report", "towers", "--judge", "calibrated:judge.json", "-o", "report.json")  # local was last
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["judge"], report["metrics"]["faithfulness"]["mean"]) == (card["judge"], pytest.approx(calibrated))
     unknown = cli("report", "towers", "--judge", "calibrated:other.json", "-o", "report.json")
@@ -114,18 +120,19 @@ def test_a_calibrated_judge_knows_its_error(cli: Cli, run: Path, tmp_path: Path)
     assert summary.interval is not None
     assert summary.judged.low <= summary.interval.low < summary.interval.high <= summary.judged.high
     assert f"{2 * N} of your labels" in card.judge.observed
-    local = rg.evaluate("towers", judge="local", metrics="faithfulness").card     # another judge has none of it
+    local = rg.evaluate("towers", judge="local", metrics="faithfulness").card  # another judge has none of it
     assert "of your labels" not in local.judge.observed
 
 
 def tossed() -> Iterator[tuple[list[str], list[str], list[str]]]:
     """Per answer its passages, its sentences, of which some words are others, and labels by tossed coins."""
-    rng = random.Random(6)     # coins that the final model fits well: AUROC 0.65 on them
+    rng = random.Random(6)  # coins that the final model fits well: AUROC 0.65 on them
     kinds = (
         ("mill", "river", "stone", "bridge", "flood", "wheel", "tower", "garden", "market", "church", "road", "school"),
         ("Paris", "Leeds", "Turin", "Bergen", "Porto", "Graz", "Lyon", "Malmo"),
-        ("built", "sold", "burnt", "moved", "repaired", "painted", "measured", "closed"), range(1500, 2000),
-    )     # fmt: skip
+        ("built", "sold", "burnt", "moved", "repaired", "painted", "measured", "closed"),
+        range(1500, 2000),
+    )
     for _ in range(50):
         held, said = [], []
         for _ in range(3):
@@ -143,24 +150,40 @@ def test_noise_stays_noise_in_the_other_form(cli: Cli, tmp_path: Path) -> None:
     The final model's AUROC on them, which neither may show, lies above one half with its whole interval.
     """
     answers = list(tossed())
-    write(tmp_path / "claims.jsonl", [
-        {"passages": held, "claims": [{"claim": one, "label": label} for one, label in zip(said, labels, strict=True)]}
-        for held, said, labels in answers
-    ])     # fmt: skip
-    write(tmp_path / "answers.jsonl", [
-        {"query_id": f"q{n}", "query": "Sum it up.", "answer": " ".join(said),
-         "passages": [{"doc_id": f"{n}-{m}", "text": text} for m, text in enumerate(held)]}
-        for n, (held, said, _) in enumerate(answers)
-    ])     # fmt: skip
+    write(
+        tmp_path / "claims.jsonl",
+        [
+            {
+                "passages": held,
+                "claims": [{"claim": one, "label": label} for one, label in zip(said, labels, strict=True)],
+            }
+            for held, said, labels in answers
+        ],
+    )
+    write(
+        tmp_path / "answers.jsonl",
+        [
+            {
+                "query_id": f"q{n}",
+                "query": "Sum it up.",
+                "answer": " ".join(said),
+                "passages": [{"doc_id": f"{n}-{m}", "text": text} for m, text in enumerate(held)],
+            }
+            for n, (held, said, _) in enumerate(answers)
+        ],
+    )
     assert cli("evaluate", "answers.jsonl", "--name", "noise", "-m", "faithfulness", "-q").code == 0
     assert cli("label", "draw", "noise", "-n", "50", "-o", "tasks.jsonl").code == 0
     by_answer = {" ".join(said): labels for _, said, labels in answers}
-    write(tmp_path / "labels.jsonl", [
-        {name: task[name] for name in ("key", "question", "guideline")}
-        | {"part": part, "value": label, "annotator": "ann", "at": "2026-11-24"}
-        for task in map(json.loads, (tmp_path / "tasks.jsonl").read_text().splitlines())
-        for part, label in zip(task["parts"], by_answer[task["answer"]], strict=True)
-    ])     # fmt: skip
+    write(
+        tmp_path / "labels.jsonl",
+        [
+            {name: task[name] for name in ("key", "question", "guideline")}
+            | {"part": part, "value": label, "annotator": "ann", "at": "2026-11-24"}
+            for task in map(json.loads, (tmp_path / "tasks.jsonl").read_text().splitlines())
+            for part, label in zip(task["parts"], by_answer[task["answer"]], strict=True)
+        ],
+    )
     assert cli("label", "import", "labels.jsonl").code == 0
     for source, checked in (("claims.jsonl", "noise"), ("noise", "claims.jsonl")):
         made = rg.calibrate_judge(source, output="judge.json").found

@@ -15,7 +15,7 @@ from tests.loopback.server import FaultyServer
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 # people: yes and no; the model: yes where the passage has the claim's words
 TABLE = {(1, 1): 20, (1, 0): 5, (0, 1): 10, (0, 0): 15}
-FLIPPED = 5     # claims of people's and the model's yes that a question of their own turns into a no
+FLIPPED = 5  # claims of people's and the model's yes that a question of their own turns into a no
 
 
 def item(n: int, human: int, model: int) -> dict[str, Any]:
@@ -23,9 +23,12 @@ def item(n: int, human: int, model: int) -> dict[str, Any]:
     claim = f"Thing{n} weighs{n} seven{n} tons{n} today{n}."
     passage = f"{claim} Also more." if model else f"Nothing{n} of that kind{n} stands here{n}."
     return {
-        "query": f"What of thing{n}?", "claim": claim, "passages": [passage], "label": human,
+        "query": f"What of thing{n}?",
+        "claim": claim,
+        "passages": [passage],
+        "label": human,
         "kind": "even" if n % 2 == 0 else "odd",
-    }  # fmt: skip
+    }
 
 
 def scripted(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -99,7 +102,7 @@ def test_kappa_is_that_of_the_script(cli: Cli, file: Path, server: FaultyServer)
     assert len(server.requests) == 150
     assert (again["calls"], again["cost"]) == (0, 0.0)
     for one in (*again["judges"], *found["judges"]):
-        assert one["error"]["faithfulness"].pop("checked")     # the one thing that is new
+        assert one["error"]["faithfulness"].pop("checked")  # the one thing that is new
         assert one["error"]["unsupported"].pop("checked")
     assert again["judges"] == found["judges"]
 
@@ -153,11 +156,11 @@ def test_offline_with_reports(cli: Cli, file: Path) -> None:
     out = cli("judge", "check", file, "-q", "-o", "r.md", "-o", "r.json", "-o", "r.jsonl")
     assert out.code == 0
     assert "Cohen's kappa" in out.out
-    assert "0.40 [0.15, 0.65]" in out.out     # the words decide for the local judge too
+    assert "0.40 [0.15, 0.65]" in out.out  # the words decide for the local judge too
     assert json.loads(Path("r.json").read_text())["judges"][0]["kappa"]["value"] == pytest.approx(0.4)
     lines = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
     assert len(lines) == 15
-    assert lines[0]["verdict"] == "supported"     # what people called unsupported comes first
+    assert lines[0]["verdict"] == "supported"  # what people called unsupported comes first
     assert lines[0]["window"]
     assert Path("r.md").read_text().startswith("# Judge check")
 
@@ -200,10 +203,15 @@ def test_slight_agreement_above_chance_is_not_called_none(cli: Cli, tmp_path: Pa
     """A judge whose interval leaves chance out is not said to tell nothing; one that holds chance is."""
     for alike, said in ((55, False), (50, True)):
         rows = [
-            {"query": f"{n}?", "passages": [f"{n} is so."], "answer": f"{n} is so.", "label": n % 2,
-             "judge": n % 2 if n // 2 % 100 < alike else 1 - n % 2}
+            {
+                "query": f"{n}?",
+                "passages": [f"{n} is so."],
+                "answer": f"{n} is so.",
+                "label": n % 2,
+                "judge": n % 2 if n // 2 % 100 < alike else 1 - n % 2,
+            }
             for n in range(3_000)
-        ]  # fmt: skip
+        ]
         file = tmp_path / f"{alike}.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         out = cli("judge", "check", file, "--verdict", "judge", "-q").out
@@ -228,8 +236,10 @@ def test_the_ceiling_is_that_of_the_row_of_people(cli: Cli, tmp_path: Path) -> N
     """What no judge can be asked to exceed is the kappa of the row of people, not Fleiss' kappa."""
     file = tmp_path / "several.jsonl"
     said = ([1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0])
-    rows = [{"query": f"{n}?", "passages": ["So."], "answer": f"{n} is so.", "labels": said[n % 5], "judge": n % 2}
-            for n in range(100)]  # fmt: skip
+    rows = [
+        {"query": f"{n}?", "passages": ["So."], "answer": f"{n} is so.", "labels": said[n % 5], "judge": n % 2}
+        for n in range(100)
+    ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = cli("judge", "check", file, "--verdict", "judge", "-q", "--json").json()
     out = " ".join(cli("judge", "check", file, "--verdict", "judge", "-q").out.split())

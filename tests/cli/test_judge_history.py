@@ -35,8 +35,10 @@ def test_a_fall_is_named(cli: Cli, tmp_path: Path) -> None:
         check(cli, write(path, right))
     found = cli("judge", "check", "--history", "--json").json()["checks"]
     assert [(one["judge"], one["n"], one["accuracy"]["value"]) for one in found] == [
-        ("judge", N, 0.9), ("judge", N, 0.88), ("judge", N, 0.7),
-    ]     # fmt: skip
+        ("judge", N, 0.9),
+        ("judge", N, 0.88),
+        ("judge", N, 0.7),
+    ]
     assert [one["change"]["value"] for one in found] == [None, pytest.approx(-0.02), pytest.approx(-0.18)]
     assert [one["fell"] for one in found] == [False, False, True]
     assert [(one["pairs"], one["compared"]) for one in found] == [("", 0), ("same", N), ("same", N)]
@@ -59,8 +61,9 @@ def test_other_labels_are_two_samples(cli: Cli, tmp_path: Path) -> None:
     """Of other parts the change is that of two samples, wider than paired; mended labels are other parts."""
     check(cli, write(tmp_path / "labels.jsonl", 90))
     rows = [json.loads(line) for line in write(tmp_path / "new.jsonl", 70).read_text().splitlines()]
-    (tmp_path / "new.jsonl").write_text("".join(json.dumps({**row, "query_id": f"r{row['query_id']}"}) + "\n"
-                                                for row in rows))  # fmt: skip
+    (tmp_path / "new.jsonl").write_text(
+        "".join(json.dumps({**row, "query_id": f"r{row['query_id']}"}) + "\n" for row in rows)
+    )
     check(cli, tmp_path / "new.jsonl")
     last = rg.judge_history("judge").steps[-1]
     assert (last.pairs, last.fell, last.file) == ("other", True, "new.jsonl")
@@ -106,10 +109,15 @@ def test_history_and_check_show_the_same_intervals(cli: Cli, tmp_path: Path) -> 
     """Accuracy and kappa with their intervals are the check's, where rows share question and passages too."""
     path = tmp_path / "texts.jsonl"
     rows = [
-        {"query": f"What of {n // 5}?", "passages": [f"Item {n // 5} weighs nine grams."], "label": int(n % 5 < 3),
-         "claim": f"Item {n // 5} weighs nine grams." if n % 4 else f"Nobody knows {n} colours.", "judge": n % 2}
+        {
+            "query": f"What of {n // 5}?",
+            "passages": [f"Item {n // 5} weighs nine grams."],
+            "label": int(n % 5 < 3),
+            "claim": f"Item {n // 5} weighs nine grams." if n % 4 else f"Nobody knows {n} colours.",
+            "judge": n % 2,
+        }
         for n in range(60)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     said = cli("judge", "check", path, "--verdict", "judge", "--json", "-q").json()["judges"][0]["supported_or_not"]
     kept = cli("judge", "check", "--history", "--json").json()["checks"][0]

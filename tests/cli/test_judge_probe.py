@@ -13,10 +13,15 @@ from tests.loopback.server import FaultyServer
 
 pytestmark = pytest.mark.server
 PAIRS = [
-    {"query_id": f"p{n}", "query": f"How tall is tower {n}?",
-     "answer_a": f"I like bridges {n}.", "answer_b": f"The tower {n} is {300 + n} metres tall.", "better": "b"}
+    {
+        "query_id": f"p{n}",
+        "query": f"How tall is tower {n}?",
+        "answer_a": f"I like bridges {n}.",
+        "answer_b": f"The tower {n} is {300 + n} metres tall.",
+        "better": "b",
+    }
     for n in range(6)
-]  # fmt: skip
+]
 
 
 def first(_system: str, _user: str, _schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -102,12 +107,17 @@ def test_faults_leave_pairs_undecided(cli: Cli, pairs: Path) -> None:
 
 TIMES = "The hub {n} was sold by Ada Roe for {price} euros on 3 May 20{year}. It is delivered within {days} days."
 ANSWERED = [
-    {"query_id": f"a{n}", "query": f"What is known of hub {n}?", "answer": text,
-     "passages": [text, f"Hub {n} has a green lamp."],
-     "label": "supported", "system": f"s{n % 2}"}
+    {
+        "query_id": f"a{n}",
+        "query": f"What is known of hub {n}?",
+        "answer": text,
+        "passages": [text, f"Hub {n} has a green lamp."],
+        "label": "supported",
+        "system": f"s{n % 2}",
+    }
     for n in range(12)
     for text in [TIMES.format(n=n, price=30 + n, year=10 + n, days=4 + n)]
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -123,8 +133,15 @@ def test_the_local_judge_is_probed_without_a_call(cli: Cli, answered: Path, tmp_
     ran = cli("judge", "probe", answered, "--family", "system", "-q", "-o", page, "-o", text)
     found = cli("judge", "probe", answered, "--family", "system", "-q", "--json").json()
     assert [one["probe"] for one in found["findings"]] == [
-        "retest", "passage_order", "verbosity", "planted", "unrelated", "injection", "self_preference", "leniency",
-    ]  # fmt: skip
+        "retest",
+        "passage_order",
+        "verbosity",
+        "planted",
+        "unrelated",
+        "injection",
+        "self_preference",
+        "leniency",
+    ]
     assert set(found["left_out"]) == {"position", "wording"}
     assert found["left_out"]["position"] in ("no question has two answers", "this judge compares no two answers")
     by_name = {one["probe"]: one for one in found["findings"]}
@@ -161,8 +178,15 @@ def test_a_stopped_probe_goes_on(
     words = ("judge", "probe", answered, "--judge", spec, "--concurrency", "1", "-q", "--json")
     planned = cli(*words, "--dry-run").json()
     assert planned["probes"] == [
-        "retest", "passage_order", "wording", "verbosity", "planted", "unrelated", "injection", "leniency",
-    ]  # fmt: skip
+        "retest",
+        "passage_order",
+        "wording",
+        "verbosity",
+        "planted",
+        "unrelated",
+        "injection",
+        "leniency",
+    ]
     stopped = cli(*words, "--max-cost", "60")
     assert stopped.code == 130
     assert "Go on with: ragauge judge probe" in stopped.err

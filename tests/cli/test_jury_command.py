@@ -13,10 +13,14 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 ROWS = [
-    {"query_id": f"q{n}", "query": f"What of thing{n}?", "answer": f"Thing{n} weighs{n} seven{n} tons{n} today{n}.",
-     "passages": [f"Thing{n} weighs{n} seven{n} tons{n} today{n}. Also more."]}
+    {
+        "query_id": f"q{n}",
+        "query": f"What of thing{n}?",
+        "answer": f"Thing{n} weighs{n} seven{n} tons{n} today{n}.",
+        "passages": [f"Thing{n} weighs{n} seven{n} tons{n} today{n}. Also more."],
+    }
     for n in range(6)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -48,9 +52,7 @@ def members(servers: tuple[FaultyServer, FaultyServer]) -> str:
 
 
 @pytest.mark.server
-def test_members_are_counted_asked_and_kept(
-    cli: Cli, file: Path, servers: tuple[FaultyServer, FaultyServer]
-) -> None:
+def test_members_are_counted_asked_and_kept(cli: Cli, file: Path, servers: tuple[FaultyServer, FaultyServer]) -> None:
     """A dry run counts the calls of all members; they are made once; two of three decide, p is their share."""
     words = ["evaluate", file, "--judge", f"jury:{members(servers)}", "-m", "faithfulness", "-q", "--json"]
     assert cli(*words, "--dry-run").json()["calls"] == 12
@@ -67,9 +69,7 @@ def test_members_are_counted_asked_and_kept(
 
 
 @pytest.mark.server
-def test_a_member_that_is_down_is_outvoted(
-    cli: Cli, file: Path, servers: tuple[FaultyServer, FaultyServer]
-) -> None:
+def test_a_member_that_is_down_is_outvoted(cli: Cli, file: Path, servers: tuple[FaultyServer, FaultyServer]) -> None:
     """Where two members agree the third one's failure leaves no example failed."""
     fair, harsh = servers
     harsh.reply = lambda system, user, schema: {"nothing": "of use"}
@@ -84,17 +84,21 @@ def test_weights_from_a_check(cli: Cli, tmp_path: Path, servers: tuple[FaultySer
     """The file of a check of all members weighs them: a jury of one good and two bad judges follows the good one."""
     labelled = tmp_path / "labelled.jsonl"
     rows = [
-        {"query": f"Which{n}?", "claim": f"Thing{n} weighs{n} seven{n} tons{n}.", "label": 1,
-         "passages": [f"Thing{n} weighs{n} seven{n} tons{n}."]}
+        {
+            "query": f"Which{n}?",
+            "claim": f"Thing{n} weighs{n} seven{n} tons{n}.",
+            "label": 1,
+            "passages": [f"Thing{n} weighs{n} seven{n} tons{n}."],
+        }
         for n in range(60)
-    ]  # fmt: skip
+    ]
     labelled.write_text("".join(json.dumps(row) + "\n" for row in rows))
     names = members(servers).split("+")
     models = [part for name in names[1:] for part in ("--judge", name)]
     cli("judge", "check", labelled, *models, "--modes", "fused", "-q", "-o", "check.json")
     spec = f"jury:{'+'.join(names)},combine=weighted,weights=check.json"
     words = ["judge", "check", labelled, "--judge", spec, "-q", "--json"]
-    assert cli(*words, "--dry-run").json()["judges"][spec]["calls"] == 0     # members' replies are kept
+    assert cli(*words, "--dry-run").json()["judges"][spec]["calls"] == 0  # members' replies are kept
     jury = cli(*words).json()["judges"][0]
     assert (jury["mode"], jury["accuracy"]["value"], jury["n"]) == ("", 1.0, 60)
     assert [len(server.requests) for server in servers] == [60, 60]

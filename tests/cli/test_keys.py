@@ -20,15 +20,19 @@ import ragauge as rg
 from ragauge.errors import JudgeError
 
 pytestmark = pytest.mark.server
-KEY = "Zebra quartz+77/Q=ü"     # looks like no provider's key, and changes when it is quoted
+KEY = "Zebra quartz+77/Q=ü"  # looks like no provider's key, and changes when it is quoted
 PLAIN = "Zebra-quartz+77/Q=xyz"
 
 
 def forms(key: str) -> list[str]:
     """How a server may show a key."""
     return [
-        key, f"Bearer {key}", quote(key, safe=""), json.dumps(key)[1:-1], b64encode(key.encode()).decode().rstrip("="),
-    ]  # fmt: skip
+        key,
+        f"Bearer {key}",
+        quote(key, safe=""),
+        json.dumps(key)[1:-1],
+        b64encode(key.encode()).decode().rstrip("="),
+    ]
 
 
 @dataclass
@@ -79,7 +83,9 @@ def test_a_key_that_is_sent_back_reaches_nothing(cli: Cli, small: Path, tmp_path
 def test_no_traceback_shows_a_key(small: Path, tmp_path: Path, status: int) -> None:
     """The exception that Python code meets holds no key, nor do those that it came from."""
     with Echo(status=status, shown=" ".join(forms(PLAIN))) as server, pytest.raises(JudgeError) as caught:
-        rg.evaluate(small, judge=f"openai-chat:any@{server.url},key_env=OPENAI_API_KEY", store=f"sqlite:///{tmp_path}/s.db")
+        rg.evaluate(
+            small, judge=f"openai-chat:any@{server.url},key_env=OPENAI_API_KEY", store=f"sqlite:///{tmp_path}/s.db"
+        )
     whole = "".join(traceback.format_exception(caught.value))
     assert [one for one in forms(PLAIN) if one in whole] == []
 

@@ -38,12 +38,13 @@ def towers(n: int, wrong: int) -> list[Row]:
     """Answers of two sentences, the first `wrong` of them with a height that the passage contradicts."""
     return [
         {
-            "query_id": f"q{i}", "query": f"How tall is tower {i}?",
+            "query_id": f"q{i}",
+            "query": f"How tall is tower {i}?",
             "answer": f"Tower {i} is {200 + i + 100 * (i >= wrong)} metres tall. It stands in Paris.",
             "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall and stands in Paris."}],
         }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 def labelled(tasks: Path, annotator: str = "ann") -> Path:
@@ -53,10 +54,15 @@ def labelled(tasks: Path, annotator: str = "ann") -> Path:
         for start, end in task["parts"]:
             said = task["answer"][start:end]
             right = "stands" in said or said.split()[3] in task["passages"][0]
-            rows.append({name: task[name] for name in ("key", "question", "guideline")} | {
-                "part": [start, end], "value": "supported" if right else "contradicted", "annotator": annotator,
-                "at": "2025-11-24",
-            })     # fmt: skip
+            rows.append(
+                {name: task[name] for name in ("key", "question", "guideline")}
+                | {
+                    "part": [start, end],
+                    "value": "supported" if right else "contradicted",
+                    "annotator": annotator,
+                    "at": "2025-11-24",
+                }
+            )
     return write(tasks.with_name(f"{annotator}.jsonl"), rows)
 
 
@@ -140,10 +146,13 @@ def test_disagreements_are_settled(cli: Cli, tmp_path: Path) -> None:
     assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
     assert cli("label", "draw", "towers", "-o", "tasks.jsonl").code == 0
     first = labelled(tmp_path / "tasks.jsonl", "a")
-    second = write(tmp_path / "b.jsonl", [
-        row | {"annotator": "b", "value": "not_in_context" if row["value"] == "contradicted" else row["value"]}
-        for row in map(json.loads, first.read_text().splitlines())
-    ])     # fmt: skip
+    second = write(
+        tmp_path / "b.jsonl",
+        [
+            row | {"annotator": "b", "value": "not_in_context" if row["value"] == "contradicted" else row["value"]}
+            for row in map(json.loads, first.read_text().splitlines())
+        ],
+    )
     for labels in (first, second):
         assert cli("label", "import", labels).code == 0
     split = cli("evaluate", "towers", "--judge", "people", "-m", "contradicted", "-q", "--json").json()
@@ -170,14 +179,16 @@ def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
     passage = {"key": keys["relevance"], "question": "relevance", "value": "relevant", "part": 1}
     long = f"expected characters within 0-{end}, as long as the answer is, got 0-{end + 1}"
     beyond: list[tuple[Row, str]] = [
-        (good | {"part": [0, end + 1]}, long), (passage | {"part": 2}, "expected a passage from 1 to 1, got 2"),
-    ]     # fmt: skip
+        (good | {"part": [0, end + 1]}, long),
+        (passage | {"part": 2}, "expected a passage from 1 to 1, got 2"),
+    ]
     for bad, told in beyond:
         refused = cli("label", "import", write(tmp_path / "l.jsonl", [good, bad]))
         assert (refused.code, f"l.jsonl, label 2: part: {told} (key {str(bad['key'])[:12]}" in refused.err) == (2, True)
-    task = {"data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada."}, "annotations": [
-        {"result": [{"value": {"start": 0, "end": 5, "labels": ["supported"]}}]},
-    ]}     # fmt: skip
+    task = {
+        "data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada."},
+        "annotations": [{"result": [{"value": {"start": 0, "end": 5, "labels": ["supported"]}}]}],
+    }
     studio = cli("label", "import", write(tmp_path / "studio.jsonl", [task]))
     assert studio.code == 2
     assert "end must be a place within the answer's 4 characters, got number 5" in studio.err

@@ -18,7 +18,7 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
 N = 50
-COMMAND = re.compile(     # a terminal prints it after the sentence, a page within
+COMMAND = re.compile(  # a terminal prints it after the sentence, a page within
     r"abel \d+ answers, about \d+ minutes(?:, which decides verdicts)?(?:; or ask a model judge \(--judge\)\.|:)? "
     r"\(?ragauge (label draw .*? -o page\.html)"
 )
@@ -28,13 +28,14 @@ def write_towers(path: Path, *, gold: bool = True, n: int = N) -> Path:
     """Answers of which the local judge finds half supported, so that its error leaves the mean open."""
     rows = [
         {
-            "query_id": f"q{i}", "query": f"How tall is tower {i}?",
+            "query_id": f"q{i}",
+            "query": f"How tall is tower {i}?",
             "answer": f"Tower {i} is {300 + i + 9 * (i % 2)} metres tall.",
             "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
             **({"relevant": [f"d{i}"]} if gold else {}),
         }
         for i in range(n)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
 

@@ -23,9 +23,10 @@ pytestmark = [
 def test_from_answers_to_a_rectified_mean(system: str, cli: Cli, tmp_path: Path) -> None:
     """150 drawn answers, labelled and imported by commands, give the mean and interval of the formulas."""
     rows = answered(system)
-    records = write(tmp_path / f"{system}.jsonl", [
-        {"query": row.query, "references": list(row.accepted), "answer": row.answer} for row in rows
-    ])     # fmt: skip
+    records = write(
+        tmp_path / f"{system}.jsonl",
+        [{"query": row.query, "references": list(row.accepted), "answer": row.answer} for row in rows],
+    )
     assert cli("evaluate", records, "-m", METRIC, "--judge", "none", "-q").code == 0
     asked = f"score:{METRIC}"
     drawn = cli("label", "draw", system, "-n", str(LABELS), "--question", asked, "-o", "tasks.jsonl", "--json").json()
@@ -33,10 +34,14 @@ def test_from_answers_to_a_rectified_mean(system: str, cli: Cli, tmp_path: Path)
     place = {(row.query, row.answer): n for n, row in enumerate(rows)}
     tasks = [json.loads(line) for line in (tmp_path / "tasks.jsonl").read_text(encoding="utf-8").splitlines()]
     labelled = {place[task["query"], task["answer"]]: task for task in tasks}
-    labels = write(tmp_path / "labels.jsonl", [
-        {name: task[name] for name in ("key", "question", "guideline")}
-        | {"value": "yes" if rows[n].right else "no", "annotator": "people"} for n, task in labelled.items()
-    ])     # fmt: skip
+    labels = write(
+        tmp_path / "labels.jsonl",
+        [
+            {name: task[name] for name in ("key", "question", "guideline")}
+            | {"value": "yes" if rows[n].right else "no", "annotator": "people"}
+            for n, task in labelled.items()
+        ],
+    )
     assert cli("label", "import", labels, "--json").json()["new"] == LABELS
     told = cli("report", system, "--json").json()["metrics"][METRIC]
     people = np.full(len(rows), np.nan)

@@ -15,7 +15,7 @@ def test_plan_by_a_run_and_by_numbers(cli: Cli, small: Path, tmp_path: Path) -> 
     shown = json.loads(cli("evaluate", small, "-m", "faithfulness", "-q", "--json").out)
     assert found["mean"] == shown["metrics"]["faithfulness"]["mean"]
     assert [rate["scores"] for rate in found["rates"]] == [5, 10, 25, 50, 100, 250, 500]
-    assert found["rates"][0]["cost"] == 0     # the local judge
+    assert found["rates"][0]["cost"] == 0  # the local judge
     page = tmp_path / "plan.html"
     told = cli("monitor", "plan", "--mean", "0.9", "--deviation", "0.2", "-o", page)
     assert page.read_text().startswith("<!doctype html>")

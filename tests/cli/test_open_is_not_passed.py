@@ -26,11 +26,14 @@ def row(part: str, kind: str) -> dict[str, Any]:
     name = f"{part}-{kind}"
     text = f"The {name} lamp burns for forty hours on one charge."
     return {
-        "query_id": name, "query": f"How long does the {name} lamp burn?", "relevant": {f"d-{name}": 1}, "part": part,
+        "query_id": name,
+        "query": f"How long does the {name} lamp burn?",
+        "relevant": {f"d-{name}": 1},
+        "part": part,
         "answer": "It was designed by a Norwegian sculptor named Halvorsen." if kind == INVENTED else text,
         "passages": [{"doc_id": "elsewhere" if kind == MISSED else f"d-{name}", "text": text}],
         "tags": [name],
-    }     # fmt: skip
+    }
 
 
 ROWS = [row(part, kind) for part in "ab" for kind in (GOOD, MISSED, INVENTED)]
@@ -44,11 +47,11 @@ def expected(steps: Iterable[str]) -> dict[str, set[str]]:
     for one in ROWS:
         name, kind, mine = one["query_id"], one["query_id"].partition("-")[2], one["part"] in judged
         if not mine and "labels" not in done:
-            continue     # not evaluated
+            continue  # not evaluated
         if kind == MISSED or (kind == INVENTED and mine):
             found["failed"].add(name)
         else:
-            found["passed" if mine else "not_judged"].add(name)     # labels of documents alone pass no answer
+            found["passed" if mine else "not_judged"].add(name)  # labels of documents alone pass no answer
     return found
 
 

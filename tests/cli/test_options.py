@@ -24,36 +24,45 @@ from ragauge.data.config.sweep import SweepSection
 from ragauge.text.messages import command, speak_of
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
-STORED = ("log", "runs", "thresholds", "ui", "validate")     # plain verbs alone: they read, and wait for nothing
+STORED = ("log", "runs", "thresholds", "ui", "validate")  # plain verbs alone: they read, and wait for nothing
 OPTIONS = [
-    kind for module in (label_options, monitor_options, options, queries, study_options)
-    for name, kind in vars(module).items() if name.endswith("Options")
-]     # fmt: skip
-SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}     # how a command tells its result
-PASSED = {"progress", "warn", "say"}                                       # what receives lines where no terminal is
+    kind
+    for module in (label_options, monitor_options, options, queries, study_options)
+    for name, kind in vars(module).items()
+    if name.endswith("Options")
+]
+SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}  # how a command tells its result
+PASSED = {"progress", "warn", "say"}  # what receives lines where no terminal is
 
 # verb -> (typed, in Python): options of the same meaning that are called otherwise on each side
 OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
-    "compare": ({"runs"}, {"base", "new", "more", "segments"}),     # segments: in the report anyway
+    "compare": ({"runs"}, {"base", "new", "more", "segments"}),  # segments: in the report anyway
     # objects; two files are typed as sources; criteria stand in ragauge.yaml
     "evaluate": (set(), {"set", "judge_name", "prompts", "config", "criteria"}),
     "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
-    "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),     # the file has them
-    "ui": ({"export", "run", "limit"}, set()),     # which write files instead
-    "validate": ({"path"}, set()),      # the same as config
-}     # run: two flags for the variant; and what `--evaluate` hands on
+    "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),  # the file has them
+    "ui": ({"export", "run", "limit"}, set()),  # which write files instead
+    "validate": ({"path"}, set()),  # the same as config
+}  # run: two flags for the variant; and what `--evaluate` hands on
 
 
 def typed(verb: str) -> dict[str, Any]:
     """Name -> default of what the command takes."""
     found: Any = loaded(verb)
-    taken = found.commands["study"] if verb == "ann" else found     # beside it stands the command check
+    taken = found.commands["study"] if verb == "ann" else found  # beside it stands the command check
     return {one.name: one.default for one in taken.params}
 
 
-NOT_IN_THE_FILE = PASSED | {     # how one call is made, which no file fixes
-    "preset", "max_cost", "concurrency", "timeout", "seed", "name", "fresh", "store",
-}     # fmt: skip
+NOT_IN_THE_FILE = PASSED | {  # how one call is made, which no file fixes
+    "preset",
+    "max_cost",
+    "concurrency",
+    "timeout",
+    "seed",
+    "name",
+    "fresh",
+    "store",
+}
 
 
 def test_keys_of_the_file_are_the_options_of_sweep() -> None:
@@ -74,7 +83,7 @@ def test_command_and_keywords_agree(verb: str) -> None:
     assert set(command) - SHOWN - set(python) == typed_alone
     assert set(python) - set(command) - PASSED == python_alone
     empty: tuple[Any, ...] = (None, "", (), [], inspect.Parameter.empty)
-    either = {"config"} if verb == "validate" else set()     # or path
+    either = {"config"} if verb == "validate" else set()  # or path
     for name in set(command) & set(python) - either:
         default = python[name].default
         assert command[name] == default or (command[name] in empty and default in empty), name

@@ -39,15 +39,24 @@ def many(path: Path, n: int) -> Path:
     for i in range(n):
         parts = draw.randrange(10, 9999)
         passages = [
-            {"doc_id": f"d{i}-{j}", "text": f"The {draw.choice(words)} has {parts + j} parts. "
-             + " ".join(draw.choice(words) for _ in range(40)).capitalize() + "."}
+            {
+                "doc_id": f"d{i}-{j}",
+                "text": f"The {draw.choice(words)} has {parts + j} parts. "
+                + " ".join(draw.choice(words) for _ in range(40)).capitalize()
+                + ".",
+            }
             for j in range(4)
-        ]  # fmt: skip
-        rows.append({
-            "query_id": f"q{i}", "query": f"How many parts has item {i}?", "passages": passages,
-            "answer": f"The {draw.choice(words)} has {parts} parts. It stands near the {draw.choice(words)}.",
-            "reference_answer": f"It has {parts} parts.", "relevant": {f"d{i}-0": 1},
-        })  # fmt: skip
+        ]
+        rows.append(
+            {
+                "query_id": f"q{i}",
+                "query": f"How many parts has item {i}?",
+                "passages": passages,
+                "answer": f"The {draw.choice(words)} has {parts} parts. It stands near the {draw.choice(words)}.",
+                "reference_answer": f"It has {parts} parts.",
+                "relevant": {f"d{i}-0": 1},
+            }
+        )
     return write(path, rows)
 
 
@@ -78,8 +87,13 @@ def test_broken_pipe_is_silent(small: Path, command: str) -> None:
     for _ in range(2):
         done = subprocess.run(
             ["bash", "-c", f"{shlex.quote(str(RAGAUGE))} {command} | head -1"],
-            cwd=small.parent, env=environment(), capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            cwd=small.parent,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert (done.returncode, done.stderr) == (0, "")
         assert len(done.stdout.splitlines()) == 1
 
@@ -98,13 +112,18 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 200)
     words = [str(RAGAUGE), "evaluate", "many.jsonl", "-m", QUICK, "--store", "sqlite:///stopped here.db", "--json"]
     process = subprocess.Popen(
-        words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        words,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
     assert process.stderr is not None
-    first = process.stderr.readline()          # a batch is done
+    first = process.stderr.readline()  # a batch is done
     assert first.startswith("evaluated ")
-    os.killpg(process.pid, signal.SIGINT)      # as a terminal does: the whole group
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the whole group
     out, err = process.communicate(timeout=200)
     assert process.returncode == 130
     assert out == ""
@@ -148,11 +167,16 @@ def test_sigterm(tmp_path: Path, verb: str) -> None:
     verb, *fresh = verb.split()
     words = {"evaluate": ["evaluate", "many.jsonl", "-m", QUICK], "run": ["run", "slow:answer", "set.jsonl"]}[verb]
     process = subprocess.Popen(
-        [RAGAUGE, *words, *fresh], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
-    )  # fmt: skip
+        [RAGAUGE, *words, *fresh],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     assert process.stderr is not None
-    process.stderr.readline()     # something is done
+    process.stderr.readline()  # something is done
     process.terminate()
     _, err = process.communicate(timeout=200)
     assert (process.returncode, "Traceback" in err) == (143, False), err
@@ -169,14 +193,19 @@ def test_impatient_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C three times in a row ends at once, without a traceback, and leaves no worker behind."""
     many(tmp_path / "many.jsonl", 800)
     process = subprocess.Popen(
-        [RAGAUGE, "evaluate", "many.jsonl", "--json"], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        [RAGAUGE, "evaluate", "many.jsonl", "--json"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     assert process.stderr is not None
     process.stderr.readline()
     for _ in range(3):
         os.killpg(process.pid, signal.SIGINT)
-        time.sleep(0.02)     # signals that come before one was taken are one
+        time.sleep(0.02)  # signals that come before one was taken are one
     _, err = process.communicate(timeout=200)
     assert process.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in err
@@ -201,7 +230,7 @@ def test_second_evaluation_of_a_run_waits(cli: Cli, small: Path, tmp_path: Path)
         assert other.stdout is not None
         assert other.stdout.readline() == "True\n"
         second = cli("evaluate", "latest", "-q")
-        assert (second.code, other.poll()) == (0, 0)     # it ended after the other
+        assert (second.code, other.poll()) == (0, 0)  # it ended after the other
         assert f"warning: ten ({run_id}) is being evaluated by another process or thread now." in second.err
     with subprocess.Popen([sys.executable, "-c", HOLD, url, run_id, "60"], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None

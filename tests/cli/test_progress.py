@@ -54,7 +54,7 @@ def counts(
         ),
     ],
     ids=["local", "done", "model", "unpriced", "start", "refused"],
-)  # fmt: skip
+)
 def test_line(case: Case) -> None:
     """The line says how many of how many, how fast, and of a model judge its calls, those in flight and the cost."""
     assert progress_text(case.now) == case.line
@@ -68,7 +68,7 @@ def test_line(case: Case) -> None:
         (50, "evaluated 40 of 500 · $0.0123 · 4 s left"),
         (10, "evaluated 40 of 500"),
     ],
-)  # fmt: skip
+)
 def test_a_narrow_terminal_keeps_what_matters(width: int, line: str) -> None:
     """Where the line does not fit, how far it is, the cost and the time left stay longest; nothing is cut in half."""
     assert progress_text(Progress(40, 500, 2.04, 4.0, 0, 0, counts(120, 0, 0.01234), 20.0), width=width) == line
@@ -92,9 +92,12 @@ def test_a_slow_model_is_told_of_every_second(tmp_path: Path) -> None:
     seen: list[Progress] = []
     with FaultyServer(latency=1.3) as server:
         rg.evaluate(
-            rows(4), judge=f"openai-chat:any@{server.url}", metrics="faithfulness", store=f"sqlite:///{tmp_path}/s.db",
+            rows(4),
+            judge=f"openai-chat:any@{server.url}",
+            metrics="faithfulness",
+            store=f"sqlite:///{tmp_path}/s.db",
             progress=seen.append,
-        )  # fmt: skip
+        )
     waiting = [now.calling for now in seen if now.done == 0]
     assert any(one is not None and one.in_flight == 4 for one in waiting)
     last = seen[-1]
@@ -110,9 +113,14 @@ def test_what_is_in_flight_and_left_is_told_before_the_first_batch_is_through(tm
     seen: list[Progress] = []
     with FaultyServer(latency=0.4) as server:
         rg.evaluate(
-            rows(12), judge=f"openai-chat:any@{server.url}", metrics="faithfulness", concurrency=2, max_concurrency=2,
-            store=f"sqlite:///{tmp_path}/s.db", progress=seen.append,
-        )  # fmt: skip
+            rows(12),
+            judge=f"openai-chat:any@{server.url}",
+            metrics="faithfulness",
+            concurrency=2,
+            max_concurrency=2,
+            store=f"sqlite:///{tmp_path}/s.db",
+            progress=seen.append,
+        )
     waiting = [now for now in seen if now.done == 0 and now.calling is not None and now.calling.calls > 2]
     assert waiting
     assert all(now.calling is not None and now.calling.in_flight <= 2 for now in seen)

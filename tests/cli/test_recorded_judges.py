@@ -60,10 +60,14 @@ def test_weights_of_the_file_count(cli: Cli, file: Path) -> None:
 def test_recorded_beside_asked(cli: Cli, tmp_path: Path) -> None:
     """With --judge, judges are asked as ever and stand beside the column; claims hold their verdicts."""
     path = tmp_path / "claims.jsonl"
-    row = {"query": "What?", "passages": ["The hub weighs nine grams."], "claims": [
-        {"claim": "The hub weighs nine grams.", "label": "supported", "other": "supported"},
-        {"claim": "The hub is green.", "label": "not_in_context", "other": None},
-    ]}     # fmt: skip
+    row = {
+        "query": "What?",
+        "passages": ["The hub weighs nine grams."],
+        "claims": [
+            {"claim": "The hub weighs nine grams.", "label": "supported", "other": "supported"},
+            {"claim": "The hub is green.", "label": "not_in_context", "other": None},
+        ],
+    }
     path.write_text(json.dumps(row) + "\n")
     found = check(cli, path, "--verdict", "other", "--judge", "local")
     assert [one["judge"] for one in found["judges"]] == ["local", "other"]

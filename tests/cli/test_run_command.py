@@ -15,7 +15,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.loopback.service import FlakyService
 
-CHATTY = '''
+CHATTY = """
 import logging
 
 logging.basicConfig(level=logging.INFO)
@@ -24,8 +24,8 @@ def answer(query):
     for name in ("httpx", "openai._base_client", "numbers"):
         logging.getLogger(name).info("asked " + query)
     return query
-'''
-APP = '''
+"""
+APP = """
 import time
 
 def retrieve(query):
@@ -48,7 +48,7 @@ def answer(query):
 def slow(query):
     time.sleep(0.05)
     return query
-'''
+"""
 
 
 @pytest.fixture
@@ -57,11 +57,13 @@ def folder(cli: Cli, tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "numbers_app.py").write_text(APP)
     rows = [
         {
-            "query_id": f"q{n}", "query": f"question {n}", "reference_answer": f"The number is {n}.",
+            "query_id": f"q{n}",
+            "query": f"question {n}",
+            "reference_answer": f"The number is {n}.",
             "relevant": {f"d{n}": 1},
         }
         for n in range(8)
-    ]  # fmt: skip
+    ]
     (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     documents = ({"_id": f"d{n}", "title": "", "text": f"The number is {n}."} for n in range(8))
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
@@ -130,7 +132,7 @@ def test_run_json(cli: Cli, folder: Path) -> None:
     told = cli("run", "numbers_app:answer", "set.jsonl", "--json", "--limit", "5").json()
     assert (told["responses"], told["planned"], told["state"], told["variant"]) == (5, 5, "finished", "own")
     assert told["config"] == {"selection": {"limit": 5}}
-    assert told["latency_ms"]["total"]["n"] == 5 == told["answered"] + 1     # a failed call took time, too
+    assert told["latency_ms"]["total"]["n"] == 5 == told["answered"] + 1  # a failed call took time, too
     judging = ("--evaluate", "-m", "recall@5,exact_match", "--judge", "none")
     both = cli("run", "numbers_app:answer", "set.jsonl", "--json", *judging).json()
     assert both["run"]["failed"] == {"exception": 1}
@@ -232,7 +234,7 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_command(folder: Path) -> None:
         words, cwd=folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
-    process.stderr.readline()     # the first progress: a tenth is done
+    process.stderr.readline()  # the first progress: a tenth is done
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=200)

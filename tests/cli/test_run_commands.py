@@ -72,13 +72,22 @@ def test_json_of_the_lists(cli: Cli, evaluated: str) -> None:
 def test_what_was_not_asked_is_said_to_be_so(cli: Cli, tmp_path: Path) -> None:
     """Show says of every verdict that is not there that it was not asked, or what was not recorded; never "none"."""
     rows: list[dict[str, Any]] = [
-        {"query_id": "q1", "query": "How wide is the weir?", "answer": "The weir is 9 metres wide.",
-         "passages": [{"doc_id": "d1", "text": "The weir is 9 metres wide."}], "reference_answer": "9 metres",
-         "aspects": ["the width"]},
+        {
+            "query_id": "q1",
+            "query": "How wide is the weir?",
+            "answer": "The weir is 9 metres wide.",
+            "passages": [{"doc_id": "d1", "text": "The weir is 9 metres wide."}],
+            "reference_answer": "9 metres",
+            "aspects": ["the width"],
+        },
         {"query_id": "q2", "query": "Who keeps it?", "answer": "The miller keeps it."},
-        {"query_id": "q3", "query": "Who fills it?", "answer": "",
-         "passages": [{"doc_id": "d1", "text": "The brook fills it."}]},
-    ]  # fmt: skip
+        {
+            "query_id": "q3",
+            "query": "Who fills it?",
+            "answer": "",
+            "passages": [{"doc_id": "d1", "text": "The brook fills it."}],
+        },
+    ]
     Path("weir.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     supported, addresses = "whether the passages support it: not asked", "whether it addresses the question: not asked"
     held, stated = "whether the passages hold it: not asked", "whether the answer states it: not asked"
@@ -133,7 +142,7 @@ def test_one_run_has_the_same_numbers_everywhere(cli: Cli, evaluated: str) -> No
         if one["ci"] is not None:
             wanted.append(f"[{one['ci'][0]:.2f}, {one['ci'][1]:.2f}]")
         for form, lines in (("terminal", terminal.splitlines()), ("md", markdown.splitlines()), ("html", rows)):
-            pairs = zip(lines, [*lines[1:], ""], strict=True)     # counts may go on below
+            pairs = zip(lines, [*lines[1:], ""], strict=True)  # counts may go on below
             plain = (f"{line} {below.strip() if form == 'terminal' else ''}".replace("\\", "") for line, below in pairs)
             line = next((line for line in plain if re.search(rf"^[ |]*{re.escape(name)}[ ↓|]", line)), "")
             for part in wanted:
@@ -192,9 +201,11 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
 def test_a_name_or_an_option_says_what_is_exported(cli: Cli, evaluated: str) -> None:
     """A .jsonl file holds scores, with verdicts, where its name or --content says so; else responses."""
     for path, content, key in (
-        ("scores_x.jsonl", "", "scores"), ("x.jsonl", "", "query"), ("y.jsonl", "scores", "verdicts"),
+        ("scores_x.jsonl", "", "scores"),
+        ("x.jsonl", "", "query"),
+        ("y.jsonl", "scores", "verdicts"),
         ("scores_z.jsonl", "responses", "query"),
-    ):     # fmt: skip
+    ):
         extra = ("--content", content) if content else ()
         done = cli("export", "latest", "-o", path, *extra)
         assert done.code == 0

@@ -58,7 +58,7 @@ def test_killed_at_any_moment(
         done = subprocess.run(command(service, tmp_path), capture_output=True, text=True, check=True)
         told = json.loads(done.stdout)
         last = {str(request.body["query"]): request.fault for request in service.requests}
-        hung = sum(fault == "hang" for fault in last.values())     # those alone that were not asked again after a kill
+        hung = sum(fault == "hang" for fault in last.values())  # those alone that were not asked again after a kill
         hangs = sum(request.fault == "hang" for request in service.requests)
         asked = Counter(str(request.body["query"]) for request in service.requests if request.fault in ("", "hang"))
         again = json.loads(
@@ -73,7 +73,7 @@ def test_killed_at_any_moment(
     assert told["answered"] + sum(told["failed"].values()) == questions
     assert set(told["failed"]) <= {"timeout", "server", "connection"}
     assert hangs > 0.01 * questions
-    assert hung <= told["failed"]["timeout"] < hung + 0.04 * questions     # what a loaded machine adds
+    assert hung <= told["failed"]["timeout"] < hung + 0.04 * questions  # what a loaded machine adds
     # answered or hung, a question is done: it is asked again only where a kill fell before it was stored
     twice = sum(times - 1 for times in asked.values())
     assert len(asked) >= questions - sum(told["failed"].values())

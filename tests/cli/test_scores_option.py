@@ -20,11 +20,16 @@ def rows(n: Any = 24, **columns: Any) -> list[Row]:
     """Answers with a rating from 1 to 5, minutes, and a column in two values."""
     return [
         {
-            "query_id": f"q{i}", "query": f"What is {i}?", "answer": f"It is {i}.", "lang": ("de", "en")[i % 2],
-            "User Rating": 1 + i % 5, "minutes": i / 2, **{name: made(i) for name, made in columns.items()},
+            "query_id": f"q{i}",
+            "query": f"What is {i}?",
+            "answer": f"It is {i}.",
+            "lang": ("de", "en")[i % 2],
+            "User Rating": 1 + i % 5,
+            "minutes": i / 2,
+            **{name: made(i) for name, made in columns.items()},
         }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 def saved(path: Path, found: list[Row]) -> Path:

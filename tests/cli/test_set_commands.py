@@ -21,9 +21,19 @@ def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "docs"
     folder.mkdir()
     things = (
-        "harbour", "crane", "vessel", "anchor", "violin", "sonata", "orchestra", "tempo", "enzyme", "protein",
-        "membrane", "receptor",
-    )     # fmt: skip
+        "harbour",
+        "crane",
+        "vessel",
+        "anchor",
+        "violin",
+        "sonata",
+        "orchestra",
+        "tempo",
+        "enzyme",
+        "protein",
+        "membrane",
+        "receptor",
+    )
     for n, thing in enumerate(things):
         others = [(things[(n + k) % 12], things[(n * k) % 12]) for k in range(9)]
         sentences = [f"The {thing} number {k} belongs to {a} {b}." for k, (a, b) in enumerate(others)]
@@ -121,8 +131,23 @@ def test_a_model_writes_a_set(cli: Cli, tmp_path: Path) -> None:
     Path("plan.yaml").write_text("styles: {keywords: 1}\n", encoding="utf-8")
     with FaultyServer(reply=writing()) as server:
         model = f"openai-chat:any@{server.url}"
-        words = ("testset", "generate", folder, "-o", "set.jsonl", "-n", "9", "--model", model, "--types",
-                 "single=2,unanswerable=1", "--plan", "plan.yaml", "--rejected", "no.jsonl")  # fmt: skip
+        words = (
+            "testset",
+            "generate",
+            folder,
+            "-o",
+            "set.jsonl",
+            "-n",
+            "9",
+            "--model",
+            model,
+            "--types",
+            "single=2,unanswerable=1",
+            "--plan",
+            "plan.yaml",
+            "--rejected",
+            "no.jsonl",
+        )
         planned = cli(*words, "--dry-run", "--json").json()
         assert planned["types"] == {"single": 6, "unanswerable": 3}
         assert not server.requests
@@ -154,8 +179,10 @@ def test_questions_are_put_otherwise(cli: Cli, corpus: Path) -> None:
     assert "ragauge testset stats set.varied.jsonl --run latest" in shown.out
     assert len(Path("set.varied.jsonl").read_text(encoding="utf-8").splitlines()) >= 6 + 2 * 2
     for words, why in (
-        (("--kinds", "typo"), "'typo'"), (("--kinds", "entity"), "--corpus CORPUS"), (("-o", "new.csv"), ".jsonl"),
-    ):     # fmt: skip
+        (("--kinds", "typo"), "'typo'"),
+        (("--kinds", "entity"), "--corpus CORPUS"),
+        (("-o", "new.csv"), ".jsonl"),
+    ):
         refused = cli("testset", "vary", "set.jsonl", *words)
         assert refused.code == 2
         assert why in refused.err

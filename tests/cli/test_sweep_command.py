@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Cli, write
 from tests.loopback.server import FaultyServer
 
-APP = '''
+APP = """
 from toy_parts import right
 
 def index(size):
@@ -21,13 +21,13 @@ def build(held, model="good", k=1):
         said = question.replace("question", "answer") if right(model, question) else "no idea"
         return {"answer": said, "passages": [{"doc_id": f"d{n}", "text": f"text {n} of {held}"} for n in range(k)]}
     return answer
-'''
-PARTS = '''
+"""
+PARTS = """
 import random
 
 def right(model, question):
     return random.Random(question + model).random() < {"good": 0.9, "weak": 0.3}[model]
-'''
+"""
 CONFIG = """
 sweep:
   system: {index: "toy_app:index", build: "toy_app:build"}
@@ -48,9 +48,10 @@ def app(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     (tmp_path / "toy_app.py").write_text(APP)
     (tmp_path / "toy_parts.py").write_text(PARTS)
     (tmp_path / "ragauge.yaml").write_text(CONFIG)
-    write(tmp_path / "golden.jsonl", [
-        {"query_id": f"q{n}", "query": f"question {n}", "reference_answer": f"answer {n}"} for n in range(60)
-    ])
+    write(
+        tmp_path / "golden.jsonl",
+        [{"query_id": f"q{n}", "query": f"question {n}", "reference_answer": f"answer {n}"} for n in range(60)],
+    )
     return cli
 
 
@@ -70,7 +71,7 @@ def test_dry_run_lists_trials_and_asks_nothing(app: Cli) -> None:
 def test_staged_counts_are_the_most(app: Cli) -> None:
     """Of a staged design the first stage is listed, and counts are the most that there may be: one a value but once."""
     found = app("sweep", "--design", "staged", "--dry-run", "--json").json()
-    assert (found["trials"], found["index_calls"]) == (4, 2)     # 1 + three further values; 1 + one of size
+    assert (found["trials"], found["index_calls"]) == (4, 2)  # 1 + three further values; 1 + one of size
     assert found["configurations"] == ["k=1,model=good,size=1", "k=1,model=good,size=2"]
     assert "at most 4 trials" in app("sweep", "--design", "staged", "--dry-run").out
 
@@ -82,7 +83,7 @@ def test_what_is_typed_goes_before_the_file(app: Cli) -> None:
     assert len(rows) == 12
     preset = app("sweep", "--design", "grid", "--preset", "top_k", "--dry-run", "--json").json()
     assert {row.split(",")[0] for row in preset["configurations"]} == {f"k={k}" for k in (1, 3, 5, 10, 15, 20)}
-    assert app("sweep", "--dry-run", "--json").json()["design"] == "random"     # though grid is the default
+    assert app("sweep", "--dry-run", "--json").json()["design"] == "random"  # though grid is the default
     assert app("sweep", "--trials", "2", "--dry-run", "--json").json()["trials"] == 2
     wrong = app("sweep", "-p", "k", "--dry-run")
     assert (wrong.code, "expected name=value,value such as k=1,5,10, got 'k'" in wrong.err) == (2, True)
@@ -156,6 +157,8 @@ def test_spent_budget_interrupts_and_the_same_command_goes_on(
         assert done.code == 0
         assert len(spent) > 1
         assert sum(spent) == calls
-    means = [[(one["trial"], one["mean"]) for one in found.json()["means"] if one["metric"] == "faithfulness"]
-             for found in (whole, done)]     # fmt: skip
+    means = [
+        [(one["trial"], one["mean"]) for one in found.json()["means"] if one["metric"] == "faithfulness"]
+        for found in (whole, done)
+    ]
     assert means[0] == means[1]

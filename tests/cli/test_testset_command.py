@@ -38,12 +38,25 @@ def split_by_and(system: str, user: str, schema: Any) -> Any:
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     """Three questions: a reference of two facts, none, and one that is prepared already."""
-    return write(tmp_path / "set.jsonl", [
-        {"query_id": "a", "query": "How tall?", "reference_answer": "It is tall and it is old.", "tags": ["golden"]},
-        {"query_id": "b", "query": "Where is it?"},
-        {"query_id": "c", "query": "Why?", "reference_answer": "Because.", "reference_claims": ["mine"],
-         "aspects": ["why"]},
-    ])  # fmt: skip
+    return write(
+        tmp_path / "set.jsonl",
+        [
+            {
+                "query_id": "a",
+                "query": "How tall?",
+                "reference_answer": "It is tall and it is old.",
+                "tags": ["golden"],
+            },
+            {"query_id": "b", "query": "Where is it?"},
+            {
+                "query_id": "c",
+                "query": "Why?",
+                "reference_answer": "Because.",
+                "reference_claims": ["mine"],
+                "aspects": ["why"],
+            },
+        ],
+    )
 
 
 def test_a_model_writes_claims_and_aspects_once(cli: Cli, questions: Path) -> None:
@@ -127,9 +140,10 @@ def test_dry_run_and_bound(cli: Cli, questions: Path, tmp_path: Path, monkeypatc
 
 def test_failures_are_listed_and_left_as_they_were(cli: Cli, tmp_path: Path) -> None:
     """What the provider filters is listed with its reason and left as it was; the others are ready."""
-    write(tmp_path / "many.jsonl", [
-        {"query_id": f"q{n}", "query": f"What is {n}?", "reference_answer": f"It is {n}."} for n in range(20)
-    ])  # fmt: skip
+    write(
+        tmp_path / "many.jsonl",
+        [{"query_id": f"q{n}", "query": f"What is {n}?", "reference_answer": f"It is {n}."} for n in range(20)],
+    )
     with FaultyServer({"content_filter": 0.4}, seed=3) as server:
         words = ("testset", "prepare", "many.jsonl", "-o", "ready.jsonl", "--judge", spec(server), "-q")
         done = cli(*words)
@@ -186,8 +200,23 @@ def test_kill_pays_once(questions: Path, tmp_path: Path) -> None:
     write(questions, [{"query_id": f"q{n}", "query": f"What is {n}?"} for n in range(60)])
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     with FaultyServer(latency=0.05) as server:
-        words = [sys.executable, "-m", "ragauge", "testset", "prepare", str(questions), "-o", "ready.jsonl", "-q",
-                 "--judge", spec(server), "--concurrency", "4", "--max-concurrency", "4"]  # fmt: skip
+        words = [
+            sys.executable,
+            "-m",
+            "ragauge",
+            "testset",
+            "prepare",
+            str(questions),
+            "-o",
+            "ready.jsonl",
+            "-q",
+            "--judge",
+            spec(server),
+            "--concurrency",
+            "4",
+            "--max-concurrency",
+            "4",
+        ]
         process = subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         while process.poll() is None and len(server.requests) < 20:
             time.sleep(0.005)

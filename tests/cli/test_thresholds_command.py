@@ -88,10 +88,15 @@ def test_refused(evaluated: Cli) -> None:
 def marked(cli: Cli, path: Path, outcomes: list[Any]) -> None:
     """A run of these outcomes; every second answer is right."""
     rows = [
-        {"query_id": f"q{i}", "query": f"{i}?", "answer": "red" if i % 2 else "blue", "reference_answer": "red",
-         "outcome": {"mood": outcome}}
+        {
+            "query_id": f"q{i}",
+            "query": f"{i}?",
+            "answer": "red" if i % 2 else "blue",
+            "reference_answer": "red",
+            "outcome": {"mood": outcome},
+        }
         for i, outcome in enumerate(outcomes)
-    ]     # fmt: skip
+    ]
     assert cli("evaluate", write(path, rows), "-m", "token_f1", "--judge", "none", "-q", "--name", "r").code == 0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 ROOT = str(Path(__file__).resolve().parents[2])
-if ROOT not in sys.path:     # for tests.loopback
+if ROOT not in sys.path:  # for tests.loopback
     sys.path.insert(0, ROOT)
 Embed = Callable[[Sequence[str]], Any]
 

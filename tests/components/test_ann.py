@@ -90,9 +90,13 @@ def skip_uncompiled(spec: str) -> None:
 
 
 SPECS = (
-    "faiss-hnsw:M=4:ef_construction=10:ef_search=4,200", "usearch:M=4:ef_search=4,200",
-    "faiss-ivf:nlist=20:nprobe=1,20", "faiss-sq", "faiss-pq:m=8:nbits=4", "hnswlib:ef_search=9",
-)  # fmt: skip
+    "faiss-hnsw:M=4:ef_construction=10:ef_search=4,200",
+    "usearch:M=4:ef_search=4,200",
+    "faiss-ivf:nlist=20:nprobe=1,20",
+    "faiss-sq",
+    "faiss-pq:m=8:nbits=4",
+    "hnswlib:ef_search=9",
+)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -223,7 +227,7 @@ def test_recall_at_parts_is_that_of_indexes_over_them_and_at_more_is_predicted(t
         VECTORS[:2_500], "faiss-ivf:nlist=400:nprobe=9", queries=QUERIES, store=store, rounds=1, growth=True, name="i"
     ).study.trials[0]
     assert lists.state == "complete"
-    assert lists.measured("recall_at_312") is None     # fewer vectors than lists
+    assert lists.measured("recall_at_312") is None  # fewer vectors than lists
     assert lists.measured("predicted_at_5000") is not None
     assert "not built" in rg.open_study("i", store=store).to_markdown()
     with pytest.raises(UsageError, match="80 vectors or more, got 60"):
@@ -255,13 +259,14 @@ def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
     assert code("--baseline", "first") == 0
     assert code("--baseline", "first", "--trial", fast) == 3
     for words, told in (
-        ((), "give either --min"), (("--min", "95"), "a recall from 0 to 1, got 95"),
+        ((), "give either --min"),
+        (("--min", "95"), "a recall from 0 to 1, got 95"),
         (("--baseline", "first", "--max-drop", "0.01"), "such as '1 points' or 1%, got '0.01'"),
-    ):  # fmt: skip
+    ):
         asked_before = len(rg.runs(store=store))
         assert code(*words) == 2
         assert told in capsys.readouterr().err
-        assert len(rg.runs(store=store)) == asked_before     # nothing was asked
+        assert len(rg.runs(store=store)) == asked_before  # nothing was asked
     np.save(file, VECTORS[:1_500])
     assert code("--min", "0.1", "--name", "grown") == 0
     assert rg.open_run("grown", store=store).run.config["n"] == 1_500
@@ -314,11 +319,21 @@ def test_a_portfolio_stops_at_the_first_setting_that_surely_meets_its_target(
 def test_each_filter_has_its_own_way_through_a_portfolio(tmp_path: Path) -> None:
     """What meets the target unfiltered says nothing of a filter: there further settings are tried."""
     found = rg.ann(
-        VECTORS, "faiss-hnsw", queries=QUERIES, rounds=1, portfolio=True, store=f"sqlite:///{tmp_path / 'store.db'}",
-        target=0.6, selectivity=(1, 0.1), labels="random", oversample=1,
-    )  # fmt: skip
-    made = {way: [one.state for one in found.study.trials if one.parameters.get("filter_by") == way]
-            for way in (None, "post", "inside")}  # fmt: skip
+        VECTORS,
+        "faiss-hnsw",
+        queries=QUERIES,
+        rounds=1,
+        portfolio=True,
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+        target=0.6,
+        selectivity=(1, 0.1),
+        labels="random",
+        oversample=1,
+    )
+    made = {
+        way: [one.state for one in found.study.trials if one.parameters.get("filter_by") == way]
+        for way in (None, "post", "inside")
+    }
     assert made[None].count("complete") < made["post"].count("complete") == 5
     assert made[None].count("pruned") == 5 - made[None].count("complete") > 0
 
@@ -443,7 +458,7 @@ def test_lengths_whose_squares_float32_does_not_hold_are_refused(metric: Any, ti
             rg.ann(vectors, "null", queries=queries, metric=metric, store=store)
         with pytest.raises(DataError, match=r"for float32.* Rescale"):
             rg.exact_neighbours(vectors, queries, 3, metric)
-    some = np.vstack([wide, wide[:1] * 1e-30])     # under l2 a short one among longer ones is as good as zeros
+    some = np.vstack([wide, wide[:1] * 1e-30])  # under l2 a short one among longer ones is as good as zeros
     assert rg.exact_neighbours(some, QUERIES, 51, "l2")[0].shape == (40, 51)
 
 

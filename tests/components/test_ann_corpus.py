@@ -19,9 +19,13 @@ RNG = np.random.default_rng(3)
 ROWS = RNG.standard_normal((COUNT, WIDTH))
 TEXTS = {f"d{n}": f"text {n}" for n in range(COUNT)}
 ASKED = RNG.permutation(COUNT)[:80]
-SET = rg.EvalSet("numbers", tuple(
-    rg.Example(f"q{n}", f"query {n}", relevant=(rg.Relevant((f"d{n}",)), rg.Relevant((f"d{(n + 1) % COUNT}",))))
-    for n in ASKED.tolist()))  # fmt: skip
+SET = rg.EvalSet(
+    "numbers",
+    tuple(
+        rg.Example(f"q{n}", f"query {n}", relevant=(rg.Relevant((f"d{n}",)), rg.Relevant((f"d{(n + 1) % COUNT}",))))
+        for n in ASKED.tolist()
+    ),
+)
 
 
 class Table:
@@ -67,7 +71,7 @@ def test_recall_by_labels_is_that_of_direct_search_and_its_loss_is_paired(tmp_pa
     assert "paired by question (80)" in page
     assert "points of recall@10" in page
     again = study(tmp_path, {"table": table}, name="other")
-    assert table.asked == COUNT + len(ASKED)     # the vectors were kept
+    assert table.asked == COUNT + len(ASKED)  # the vectors were kept
     assert again.study.fixed["embedder"] == "table"
 
 
@@ -87,7 +91,7 @@ def test_under_a_filter_exact_search_is_that_among_those_that_pass(tmp_path: Pat
     inside = next(trial for trial in filtered if "oversample" not in trial.parameters)
     assert "Retrieval by the labels" in found.to_markdown()
     assert inside.measured(LOST) == 0
-    assert 0 < (inside.measured(BY_LABELS) or 0) < 0.7     # half of the relevant documents do not pass
+    assert 0 < (inside.measured(BY_LABELS) or 0) < 0.7  # half of the relevant documents do not pass
 
 
 def test_what_does_not_fit_is_told_before_anything_is_embedded(tmp_path: Path) -> None:
@@ -124,9 +128,10 @@ def test_on_the_command_line_a_set_and_a_folder_are_enough(
     for name, rows in (("corpus", corpus), ("golden", golden)):
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", [
-        "ragauge", "ann", "golden.jsonl", "--corpus", "corpus.jsonl", "--index", "faiss-sq:bits=float16", "-k", "3",
-    ])  # fmt: skip
+    monkeypatch.setattr(
+        "sys.argv",
+        ["ragauge", "ann", "golden.jsonl", "--corpus", "corpus.jsonl", "--index", "faiss-sq:bits=float16", "-k", "3"],
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
@@ -141,8 +146,9 @@ def test_labels_may_name_files(tmp_path: Path) -> None:
     for name, text in (("start", "How to begin at once."), ("other", "Of fish and wine.")):
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
     store = f"sqlite:///{tmp_path / 's.db'}"
-    found = rg.ann(asked, "faiss-sq", corpus=tmp_path, embedder={"n": lambda texts: np.eye(3)[: len(texts)]},
-                   store=store, rounds=1)  # fmt: skip
+    found = rg.ann(
+        asked, "faiss-sq", corpus=tmp_path, embedder={"n": lambda texts: np.eye(3)[: len(texts)]}, store=store, rounds=1
+    )
     assert {one.mean for one in found.means if one.metric == "recall@10"} == {1}
 
 

@@ -30,7 +30,7 @@ RNG = np.random.default_rng(0)
 CENTRES = RNG.standard_normal((30, 16))
 VECTORS = (CENTRES[RNG.integers(30, size=3_000)] + 0.6 * RNG.standard_normal((3_000, 16))).astype(np.float32)
 QUERIES = (CENTRES[RNG.integers(30, size=40)] + 0.6 * RNG.standard_normal((40, 16))).astype(np.float32)
-LINE = np.arange(10, dtype=np.float32)[:, None]     # ten points on a line; the query lies at 0
+LINE = np.arange(10, dtype=np.float32)[:, None]  # ten points on a line; the query lies at 0
 
 
 class PlainIndex:
@@ -73,14 +73,14 @@ def test_truth_and_ways_on_a_line_are_those_counted_by_hand() -> None:
     assert truth.recalls([once]).tolist() == [2 / 3]
     assert Filled(3).value(truth.beside(0, once)) == Ratio(2, 3)
     assert FilteredSearch(built(f"{HERE}:MaskedIndex", LINE), even, 0).search(LINE[0], 3).tolist() == [0, 2, 4]
-    found = truth.beside(0, [1, 2, 2])     # one that does not pass is neither found nor a place filled
+    found = truth.beside(0, [1, 2, 2])  # one that does not pass is neither found nor a place filled
     assert np.isnan(found.distances[0])
     assert Filled(3).value(found) == Ratio(1, 3)
     assert truth.recalls([[1, 2, 2]]).tolist() == [1 / 3]
     none = Truth(LINE, LINE[:1], 3, "l2", np.zeros(10, dtype=bool))
     assert Filled(3).value(none.beside(0, [])) == Undefined("no vector passes the filter")
     assert none.recalls([[]]).size == 0
-    two = Truth(LINE, LINE[:1], 3, "l2", np.arange(10) > 7)     # fewer pass than are asked for
+    two = Truth(LINE, LINE[:1], 3, "l2", np.arange(10) > 7)  # fewer pass than are asked for
     assert Filled(3).value(two.beside(0, [8, 9])) == Ratio(2, 2)
     assert Filled(2).value(FoundNeighbours((), (), (0.1, 0.2, 0.3))) == Ratio(0, 2)
 
@@ -92,7 +92,7 @@ def test_labels_pass_as_many_as_asked_and_clustered_ones_lie_together() -> None:
     for labels in ("random", "clustered"):
         masks = [passing.mask({"labels": labels, "selectivity": share}) for share in (0.3, 0.0115, 0.0001)]
         counts = [int(mask.sum()) for mask in masks if mask is not None]
-        assert counts == [900, 35, 0]     # 34.5 is rounded up
+        assert counts == [900, 35, 0]  # 34.5 is rounded up
         assert masks[0] is not None
         assert masks[1] is not None
         assert not (masks[1] & ~masks[0]).any()
@@ -142,8 +142,12 @@ def test_a_grid_has_each_way_that_its_index_has() -> None:
     drawn = {"labels": "random", "selectivity": 0.1}
     post = {**drawn, "filter_by": "post", "oversample": 4}
     assert found == [
-        grid[0], {**grid[0], **post}, {**grid[0], **drawn, "filter_by": "inside"}, grid[1], {**grid[1], **post},
-    ]     # fmt: skip
+        grid[0],
+        {**grid[0], **post},
+        {**grid[0], **drawn, "filter_by": "inside"},
+        grid[1],
+        {**grid[1], **post},
+    ]
     named = filtered_grid(grid[1:], filters=["lang=de"], oversample=(1,))
     assert named == [{"index": "usearch", "filter": "lang=de", "filter_by": "post", "oversample": 1}]
     assert filtered_grid(grid) == grid
@@ -151,13 +155,16 @@ def test_a_grid_has_each_way_that_its_index_has() -> None:
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [({"selectivity": 0}, "above 0, at most 1, such as 0.1,0.01, got 0"), ({"selectivity": "1,2"}, "got 2"),
-     ({"selectivity": "much"}, "expected numbers such as 1,0.1,0.01, got 'much'"),
-     ({"selectivity": 0.1, "labels": "clusterd"}, "nearest: clustered"),
-     ({"selectivity": 0.1, "labels": ""}, "--labels needs random or clustered"),
-     ({"selectivity": 0.1, "oversample": 0}, "whole numbers of at least 1"),
-     ({"filter": {"lang": "de"}}, "an array has no columns to filter by")],
-)  # fmt: skip
+    [
+        ({"selectivity": 0}, "above 0, at most 1, such as 0.1,0.01, got 0"),
+        ({"selectivity": "1,2"}, "got 2"),
+        ({"selectivity": "much"}, "expected numbers such as 1,0.1,0.01, got 'much'"),
+        ({"selectivity": 0.1, "labels": "clusterd"}, "nearest: clustered"),
+        ({"selectivity": 0.1, "labels": ""}, "--labels needs random or clustered"),
+        ({"selectivity": 0.1, "oversample": 0}, "whole numbers of at least 1"),
+        ({"filter": {"lang": "de"}}, "an array has no columns to filter by"),
+    ],
+)
 def test_bad_filters_are_errors_before_anything_is_built(given: dict[str, Any], told: str, tmp_path: Path) -> None:
     """Shares outside (0, 1], other words, unknown labels and columns of what has none, with what to write."""
     with pytest.raises(RagaugeError, match=told):
@@ -250,9 +257,15 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
     """What clustered labels cost is the difference of the means shown; charts and tables hold what was measured."""
     store = f"sqlite:///{tmp_path / 's.db'}"
     found = rg.ann(
-        VECTORS, "faiss-hnsw:ef_search=32", queries=QUERIES, metric="l2", rounds=1, store=store,
-        selectivity=(1, 0.2, 0.02), oversample=10,
-    )     # fmt: skip
+        VECTORS,
+        "faiss-hnsw:ef_search=32",
+        queries=QUERIES,
+        metric="l2",
+        rounds=1,
+        store=store,
+        selectivity=(1, 0.2, 0.02),
+        oversample=10,
+    )
     rows = found.trials.filter((pl.col("oversample") == 10) & (pl.col("selectivity") == 0.02))
     means = dict(zip(rows["labels"], rows["ann_recall@10"], strict=True))
     cost = next(one for one in found.notes if "clustered labels cost" in one)
@@ -287,13 +300,19 @@ def test_on_vectors_of_real_texts_clustered_labels_hurt_post_filtering_more_than
     embedder = WordLlamaEmbedder()
     vectors, queries = embedder.embed(windows), embedder.embed(questions)
     found = rg.ann(
-        vectors, "faiss-hnsw:ef_search=64", queries=queries, rounds=1, oversample=10, selectivity=(0.1, 0.05),
+        vectors,
+        "faiss-hnsw:ef_search=64",
+        queries=queries,
+        rounds=1,
+        oversample=10,
+        selectivity=(0.1, 0.05),
         store=f"sqlite:///{tmp_path / 's.db'}",
-    )     # fmt: skip
+    )
     posts = {
         (one.parameters["selectivity"], one.parameters["labels"]): one.name
-        for one in found.study.trials if one.parameters["filter_by"] == "post"
-    }     # fmt: skip
+        for one in found.study.trials
+        if one.parameters["filter_by"] == "post"
+    }
     for share in (0.1, 0.05):
         base, other = posts[share, "random"], posts[share, "clustered"]
         held = rg.open_study(found.study.name, base=base, store=found.url)

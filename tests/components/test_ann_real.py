@@ -18,10 +18,14 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 WORDS, STRIDE, N, QUERIES, K = 24, 8, 4_096, 200, 10
 SPECS = (
-    "faiss-hnsw:M=4:ef_construction=40:ef_search=16", "faiss-hnsw:M=8:ef_construction=60:ef_search=16",
-    "faiss-ivf:nlist=64:nprobe=2", "faiss-ivf:nlist=32:nprobe=4", "faiss-pq:m=32", "faiss-sq:bits=int4",
+    "faiss-hnsw:M=4:ef_construction=40:ef_search=16",
+    "faiss-hnsw:M=8:ef_construction=60:ef_search=16",
+    "faiss-ivf:nlist=64:nprobe=2",
+    "faiss-ivf:nlist=32:nprobe=4",
+    "faiss-pq:m=32",
+    "faiss-sq:bits=int4",
     "usearch:M=8:ef_construction=40:ef_search=16",
-)  # fmt: skip
+)
 Singles = npt.NDArray[np.float32]
 
 pytestmark = [
@@ -66,7 +70,7 @@ def test_exact_neighbours_of_text_are_those_of_faiss(metric: Any) -> None:
     assert np.allclose(distances, wanted, atol=2e-6)
     gaps = np.diff(distances, axis=1, append=np.inf)
     tied = np.minimum(gaps, np.roll(gaps, 1, axis=1)) < 1e-6
-    tied[:, -1] = True     # what follows the last is not seen
+    tied[:, -1] = True  # what follows the last is not seen
     assert (found == ids)[~tied].all()
     assert (~tied).mean() > 0.9
 
@@ -95,7 +99,10 @@ def test_recall_at_twice_the_vectors_lies_in_its_interval(tmp_path: Path, record
             if not said.low <= mean.mean <= said.high:
                 missed.append(f"{text.__name__} {trial.name}: {mean.mean:.3f} not in {said.low:.3f} to {said.high:.3f}")
     count = len(widths)
-    record_property("figure", f"recall at 2n in the interval of {held} of {count} series, mean width "
-                    f"{np.mean(widths):.3f}; missed: {missed or 'none'}")     # fmt: skip
+    record_property(
+        "figure",
+        f"recall at 2n in the interval of {held} of {count} series, mean width "
+        f"{np.mean(widths):.3f}; missed: {missed or 'none'}",
+    )
     assert count >= 20
     assert held >= 0.9 * count, missed

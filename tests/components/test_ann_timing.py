@@ -31,7 +31,7 @@ class Sleeping(AnnIndex):
     def __init__(self, wait: float = 0.004) -> None:
         self.asked: list[tuple[int, bytes]] = []
         self.searching: set[int] = set()
-        self.most: set[int] = set()     # how many were in a search at once
+        self.most: set[int] = set()  # how many were in a search at once
         self._wait = wait
 
     def search(self, query: Any, k: int, passing: Any = None) -> Any:
@@ -57,7 +57,7 @@ def test_threads_ask_at_once_and_each_all_queries() -> None:
     assert max(index.most) == 4
     assert sum((*first.values(), *second.values())) < took
     threads = {who for who, _ in index.asked}
-    assert len(threads) <= 4 + 1     # and this one: those of the pool stay
+    assert len(threads) <= 4 + 1  # and this one: those of the pool stay
     for query in QUERIES:
         asked = sum(one == query.tobytes() for _, one in index.asked)
         assert asked >= 2 * (2 + 4)
@@ -65,6 +65,7 @@ def test_threads_ask_at_once_and_each_all_queries() -> None:
 
 def test_an_error_in_a_thread_is_told_and_nobody_waits_for_it() -> None:
     """The error of a search comes out, not that of the threads that were waiting."""
+
     class Failing(Sleeping):
         def search(self, query: Any, k: int, passing: Any = None) -> Any:
             if threading.current_thread() is not threading.main_thread() and query is QUERIES[0]:
@@ -131,9 +132,12 @@ def test_memory_is_what_the_process_grew_by() -> None:
         "print(BuiltIndex.of(Copied(), vectors, 'l2').memory, BuiltIndex.of(Served(), vectors, 'l2').memory)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True, check=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
     memory, served = done.stdout.split()
     assert 20e6 <= int(memory) < 23e6
     assert served == "None"

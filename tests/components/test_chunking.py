@@ -50,8 +50,8 @@ def test_own_chunkers_hold_the_text(name: str, overlap: int) -> None:
     assert (found.found, found.empty, len(found.spans)) == (0, 0, len(pieces))
     held = {n for start, end, _ in found.spans for n in range(start, end)}
     assert {n for n, sign in enumerate(TEXT) if not sign.isspace()} <= held
-    assert max(count(TEXT[start:end]) for start, end, _ in found.spans) <= 33     # joined parts may take a few more
-    if overlap and name == "token":     # others repeat whole parts alone, where these are short enough
+    assert max(count(TEXT[start:end]) for start, end, _ in found.spans) <= 33  # joined parts may take a few more
+    if overlap and name == "token":  # others repeat whole parts alone, where these are short enough
         assert sum(end - start for start, end, _ in found.spans) > len(TEXT)
 
 
@@ -62,7 +62,7 @@ def test_offsets_are_verified_and_mended() -> None:
     found = align("d", text, given)
     assert [(start, end) for start, end, _ in found.spans] == [(0, 11), (12, 24), (25, 30), (31, 42)]
     assert (found.found, found.empty) == (3, 1)
-    later = align("d", text, [Piece("alpha"), Piece("beta.", 35), Piece("gamma", 25)])     # a copy behind what follows
+    later = align("d", text, [Piece("alpha"), Piece("beta.", 35), Piece("gamma", 25)])  # a copy behind what follows
     assert [start for start, *_ in later.spans] == [0, 6, 25]
     nested = [Piece("alpha beta. alpha", 0), Piece("gamma alpha", 25), Piece("alpha"), Piece("gamma", 25)]
     parents = align("d", text, nested)
@@ -112,7 +112,7 @@ LIBRARY_CHUNKERS = (
 
 
 @pytest.mark.parametrize("spec", LIBRARY_CHUNKERS)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")     # of the libraries
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries
 def test_libraries_cut(spec: str) -> None:
     """Classes of four libraries cut a text in several scripts; every chunk stands where it was found, none is lost."""
     (parameters,) = grid_of(spec)
@@ -184,10 +184,14 @@ def hubs(tmp_path: Path) -> tuple[Path, Path]:
         text = f"Page {n}.\n\n" + "Filler stands here. " * n + fact + "More filler. " * 20
         (folder / f"page{n}.md").write_text(text)
         start = text.index("The code")
-        rows.append({
-            "query_id": f"q{n}", "query": f"What is the code of device{n}?", "segments": {"half": str(n < 6)},
-            "gold_spans": [{"doc_id": f"page{n}", "start": start, "end": text.index(".", start) + 1}],
-        })     # fmt: skip
+        rows.append(
+            {
+                "query_id": f"q{n}",
+                "query": f"What is the code of device{n}?",
+                "segments": {"half": str(n < 6)},
+                "gold_spans": [{"doc_id": f"page{n}", "start": start, "end": text.index(".", start) + 1}],
+            }
+        )
     questions = tmp_path / "questions.jsonl"
     questions.write_text("\n".join(json.dumps(row) for row in rows))
     return questions, folder
@@ -308,10 +312,15 @@ def test_study_without_a_complete_trial_fails(
 
 @pytest.mark.parametrize(
     ("span", "message"),
-    [(rg.Span("nowhere", 0, 5), r"example q1: the gold span \[0, 5\) of 'nowhere' is in no document of the corpus"),
-     (rg.Span("d", 5, len(TEXT) + 1), rf"example q1: .* lies outside the document, which has {len(TEXT)} characters"),
-     (rg.Span("d", 5, 5), r"example q1: the gold span \[5, 5\) of 'd' is empty\. Its end must be above its start")],
-)     # fmt: skip
+    [
+        (rg.Span("nowhere", 0, 5), r"example q1: the gold span \[0, 5\) of 'nowhere' is in no document of the corpus"),
+        (
+            rg.Span("d", 5, len(TEXT) + 1),
+            rf"example q1: .* lies outside the document, which has {len(TEXT)} characters",
+        ),
+        (rg.Span("d", 5, 5), r"example q1: the gold span \[5, 5\) of 'd' is empty\. Its end must be above its start"),
+    ],
+)
 def test_gold_outside_the_corpus_is_named(span: rg.Span, message: str) -> None:
     """A gold span of an unknown document, or beyond a document's end, is an error before the first trial."""
     with pytest.raises(DataError, match=message):
@@ -351,9 +360,14 @@ def test_losses_are_split_and_marked(tmp_path: Path) -> None:
     gold = (rg.Span("d", 0, len(TEXT)),)
     asked = rg.EvalSet("s", tuple(rg.Example(f"q{n}", "Which hub is grey?", gold_spans=gold) for n in range(2)))
     found = rg.chunking(
-        asked, {"d": TEXT}, ["token:size=4", "token:size=40"], k=[], budget=[20], base="token:size=40",
+        asked,
+        {"d": TEXT},
+        ["token:size=4", "token:size=40"],
+        k=[],
+        budget=[20],
+        base="token:size=40",
         store=f"sqlite:///{tmp_path / 'store.db'}",
-    )     # fmt: skip
+    )
     (table,) = [one for one in found.figures.told if isinstance(one, StudyTable)]
     (small, *losses), (large, *other) = ([row[0], *row[1:]] for row in table.rows)
     assert (small, large) == ("token:size=4", "token:size=40")
@@ -369,9 +383,13 @@ def test_losses_are_split_and_marked(tmp_path: Path) -> None:
 def test_report_draws_and_target_decides(hubs: tuple[Path, Path], tmp_path: Path) -> None:
     """HTML has IoU bars, recall by budget and by k and the front; a target says which trial, or how many examples."""
     found = rg.chunking(
-        *hubs, "token:size=8,32,64", k=[1, 3, 5], budget=[16, 64], target="token_recall@5=0.01",
+        *hubs,
+        "token:size=8,32,64",
+        k=[1, 3, 5],
+        budget=[16, 64],
+        target="token_recall@5=0.01",
         store=f"sqlite:///{tmp_path / 'store.db'}",
-    )     # fmt: skip
+    )
     assert found.metric == "token_recall@5"
     assert found.recommendation.trial == "token:size=8"
     assert "token_iou@5 by chunker" in found.to_html()
@@ -408,10 +426,17 @@ def published(placed: list[tuple[int, int]], spans: list[tuple[int, int]]) -> fl
 @pytest.mark.skipif(not CHROMA.is_dir(), reason="reads the public data beside the repository, which is not there")
 @pytest.mark.parametrize(
     ("chunker", "size", "overlap", "mean", "spread"),
-    [("recursive", 800, 400, 6.7, 5.2), ("token", 800, 400, 4.7, 3.1), ("recursive", 400, 200, 13.9, 10.4),
-     ("token", 400, 200, 8.4, 5.1), ("recursive", 400, 0, 17.7, 14.0), ("token", 400, 0, 12.5, 8.1),
-     ("recursive", 200, 0, 29.9, 18.4), ("token", 200, 0, 21.0, 11.9)],
-)     # fmt: skip
+    [
+        ("recursive", 800, 400, 6.7, 5.2),
+        ("token", 800, 400, 4.7, 3.1),
+        ("recursive", 400, 200, 13.9, 10.4),
+        ("token", 400, 200, 8.4, 5.1),
+        ("recursive", 400, 0, 17.7, 14.0),
+        ("token", 400, 0, 12.5, 8.1),
+        ("recursive", 200, 0, 29.9, 18.4),
+        ("token", 200, 0, 21.0, 11.9),
+    ],
+)
 def test_published_precision_omega(chunker: str, size: int, overlap: int, mean: float, spread: float) -> None:
     """Under the published rule every published mean and standard deviation comes out within 0.1 points."""
     questions = read_chroma(CHROMA / "questions_df.csv")
@@ -434,9 +459,14 @@ def test_cutoff_and_budget_disagree(tmp_path: Path) -> None:
     """With BM25, k=5 prefers recursive 800/400 by 8 to 12 points of recall, and 1,024 tokens 200/0 by 5 to 9."""
     texts = corpora()
     found = rg.chunking(
-        CHROMA / "questions_df.csv", texts, ["recursive:size=800:overlap=400", "recursive:size=200:overlap=0"],
-        k=[5], budget=[1024], base="recursive:overlap=0:size=200", store=f"sqlite:///{tmp_path / 'store.db'}",
-    )     # fmt: skip
+        CHROMA / "questions_df.csv",
+        texts,
+        ["recursive:size=800:overlap=400", "recursive:size=200:overlap=0"],
+        k=[5],
+        budget=[1024],
+        base="recursive:overlap=0:size=200",
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+    )
     gained = {one.metric: one for one in found.means if one.difference is not None}
     at_k, at_budget = gained["token_recall@5"], gained["token_recall:budget=1024"]
     assert at_k.difference is not None
@@ -463,10 +493,13 @@ def test_parameters_in_python_may_be_lists(hubs: tuple[Path, Path], tmp_path: Pa
         rg.chunking(*hubs, {"size": 8}, store=store)
 
 
-@pytest.mark.parametrize(("how", "message"), [
-    ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add its cutoff to -k"),
-    ({"target": "token_recall@1=much"}, r"expected METRIC=x, such as recall@5=0\.8, got 'token_recall@1=much'"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add its cutoff to -k"),
+        ({"target": "token_recall@1=much"}, r"expected METRIC=x, such as recall@5=0\.8, got 'token_recall@1=much'"),
+    ],
+)
 def test_what_decides_is_checked_first(
     how: dict[str, str], message: str, hubs: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -31,10 +31,15 @@ Embed = Callable[[Sequence[str]], Any]
 @pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="needs a model that no group installs: see above")
 @pytest.mark.parametrize(
     ("spec", "recall", "spread"),
-    [("recursive:size=250:overlap=125", 78.7, 39.2), ("token:size=250:overlap=125", 82.4, 36.2),
-     ("recursive:size=250:overlap=0", 78.5, 39.5), ("token:size=250:overlap=0", 77.1, 39.3),
-     ("recursive:size=200:overlap=0", 75.7, 40.7), ("token:size=200:overlap=0", 76.6, 38.8)],
-)     # fmt: skip
+    [
+        ("recursive:size=250:overlap=125", 78.7, 39.2),
+        ("token:size=250:overlap=125", 82.4, 36.2),
+        ("recursive:size=250:overlap=0", 78.5, 39.5),
+        ("token:size=250:overlap=0", 77.1, 39.3),
+        ("recursive:size=200:overlap=0", 75.7, 40.7),
+        ("token:size=200:overlap=0", 76.6, 38.8),
+    ],
+)
 def test_published_recall_with_minilm(
     minilm: Embed, spec: str, recall: float, spread: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

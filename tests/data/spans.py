@@ -38,10 +38,16 @@ def span(n: int, parent: int = 0, named: dict[str, Any] | None = None, **other: 
     """A span that lasts from n to 100 - n seconds, inside the span `parent` (0 = none)."""
     events = [{"name": name, "attributes": attributes(held)} for name, held in other.pop("events", [])]
     return {
-        "traceId": TRACE, "spanId": f"{n:016x}", "parentSpanId": f"{parent:016x}" if parent else "",
-        "name": f"step {n}", "startTimeUnixNano": str(n * 10**9), "endTimeUnixNano": str((100 - n) * 10**9),
-        "attributes": attributes(named or {}), "events": events, **other,
-    }  # fmt: skip
+        "traceId": TRACE,
+        "spanId": f"{n:016x}",
+        "parentSpanId": f"{parent:016x}" if parent else "",
+        "name": f"step {n}",
+        "startTimeUnixNano": str(n * 10**9),
+        "endTimeUnixNano": str((100 - n) * 10**9),
+        "attributes": attributes(named or {}),
+        "events": events,
+        **other,
+    }
 
 
 def batch(spans: list[dict[str, Any]], service: str = "shop") -> dict[str, Any]:

@@ -50,8 +50,11 @@ def test_outline_knows_code_and_tables() -> None:
     """A comment in a code fence is no heading, and a table row is a block of its own."""
     text = "# Use\n\n```\n# not a heading\n```\n\n| a | b |\n| c | d |\n"
     assert [(unit.text, unit.level) for unit in outline(text)] == [
-        ("Use", 1), ("# not a heading", 0), ("| a | b |", 0), ("| c | d |", 0)
-    ]  # fmt: skip
+        ("Use", 1),
+        ("# not a heading", 0),
+        ("| a | b |", 0),
+        ("| c | d |", 0),
+    ]
 
 
 @given(st.text(alphabet="ab .!\n#-|`1)", max_size=120))

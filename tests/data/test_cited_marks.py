@@ -17,11 +17,19 @@ from ragauge.metrics.specifics import unfounded
 TEXT = "A hub can be returned within 30 days of delivery"
 TEA = Passage("tea", "tea", "Tea is grown in Assam.")
 MARKS = [
-    ("doc-3", "[doc-3]"), ("doc-3", "(doc-3)"), ("doc-3", "[source=doc-3]"), ("kb-12", "(see kb-12)"),
-    ("tea-2", "[D2]"), ("docs/returns/2", "[docs/returns/2]"),
-    ("policy_2024", "[policy_2024]"), ("chunk_003", "[chunk_003]"),
-    ("returns", "[returns]"), ("manual.pdf", "(manual.pdf p. 7)"), ("manual.pdf", "[manual.pdf p. 7]"),
-    ("doc-3", "<cite>doc-3</cite>"), ("starter.txt", "[source=inputs/starter.txt]"),
+    ("doc-3", "[doc-3]"),
+    ("doc-3", "(doc-3)"),
+    ("doc-3", "[source=doc-3]"),
+    ("kb-12", "(see kb-12)"),
+    ("tea-2", "[D2]"),
+    ("docs/returns/2", "[docs/returns/2]"),
+    ("policy_2024", "[policy_2024]"),
+    ("chunk_003", "[chunk_003]"),
+    ("returns", "[returns]"),
+    ("manual.pdf", "(manual.pdf p. 7)"),
+    ("manual.pdf", "[manual.pdf p. 7]"),
+    ("doc-3", "<cite>doc-3</cite>"),
+    ("starter.txt", "[source=inputs/starter.txt]"),
     ("a-very-long-name/of-2024", "【a-very-long-name/of-2024】"),
 ]
 
@@ -65,7 +73,7 @@ def test_only_answers_with_such_marks_are_judged_again() -> None:
         response = Response("q", passages=_passages(doc_id), answer=answer)
         inputs = inputs_for("verify_answer", Example("q", "?"), response, {})
         assert isinstance(inputs, VerifyAnswer)
-        assert inputs.answer == answer     # as a model sees it
+        assert inputs.answer == answer  # as a model sees it
         return evidence_key("local", 1, inputs)
 
     assert key(f"{TEXT} [1].", "doc-3") == key(f"{TEXT} [1].", "doc-4")
@@ -73,7 +81,11 @@ def test_only_answers_with_such_marks_are_judged_again() -> None:
 
 
 PLAIN = [
-    "It takes (30 days).", "It was raised (2019).", "Call open(3).", "See (the manual).", "Vitamin [C14] is new.",
+    "It takes (30 days).",
+    "It was raised (2019).",
+    "Call open(3).",
+    "See (the manual).",
+    "Vitamin [C14] is new.",
     "It is [sic].",
 ]
 
@@ -92,8 +104,10 @@ def test_a_name_like_the_others_is_an_invented_citation() -> None:
 
 
 LISTS = [
-    (f"{TEXT} [2].\n\nReferences: [2]", ["doc-3"]), (f"{TEXT} [2].\n\nReferences:\n[2] doc-3", ["doc-3"]),
-    (f"{TEXT} [1].\n\nReferences:\n[1] doc-3", ["doc-3"]), (f"{TEXT} [^1].\n\n[^1]: doc-3", ["doc-3"]),
+    (f"{TEXT} [2].\n\nReferences: [2]", ["doc-3"]),
+    (f"{TEXT} [2].\n\nReferences:\n[2] doc-3", ["doc-3"]),
+    (f"{TEXT} [1].\n\nReferences:\n[1] doc-3", ["doc-3"]),
+    (f"{TEXT} [^1].\n\n[^1]: doc-3", ["doc-3"]),
     (f"{TEXT}.\n\nSources: [2]", ["doc-3"]),
 ]
 

@@ -118,8 +118,12 @@ def sources(folder: Path) -> dict[str, object]:
     (folder / "pages.csv").write_text("\n".join(table))
     pl.DataFrame([{**row, "_id": str(row["_id"])} for row in ROWS]).write_parquet(folder / "pages.parquet")
     return {
-        "file": folder / "corpus.jsonl", "BEIR folder": str(folder), "packed": folder / "packed",
-        "csv": folder / "pages.csv", "parquet": folder / "pages.parquet", "rows": ROWS,
+        "file": folder / "corpus.jsonl",
+        "BEIR folder": str(folder),
+        "packed": folder / "packed",
+        "csv": folder / "pages.csv",
+        "parquet": folder / "pages.parquet",
+        "rows": ROWS,
     }
 
 

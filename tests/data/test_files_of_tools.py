@@ -20,13 +20,13 @@ from ragauge.errors import DataError
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/tools"
 CONTENT: dict[str, dict[str, Any]] = {one["question"]: one for one in json.loads((FOLDER / "content.json").read_text())}
-SETS = ("goldens", "testset", "dataset", "examples")     # of questions alone
+SETS = ("goldens", "testset", "dataset", "examples")  # of questions alone
 FILES = sorted(path for path in FOLDER.glob("*/*") if not path.name.startswith("two-providers"))
 ANSWERED = [path for path in FILES if path.stem not in SETS]
 # an empty list of passages is left out, or an empty cell
 SILENT = ("cases.csv", "latest_test_run.json", "results.csv", "chats.csv", "chats.jsonl")
-FAILED = "Does the provider fail?"     # promptfoo's fourth test
-GREETING = "Hello."     # the first turn of each of ragas' chats
+FAILED = "Does the provider fail?"  # promptfoo's fourth test
+GREETING = "Hello."  # the first turn of each of ragas' chats
 
 
 def named(path: Path) -> str:
@@ -72,7 +72,7 @@ def test_every_answer_with_its_passages(path: Path) -> None:
         assert record.response.answer == wanted["answer"]
         assert record.response.error is None
         texts = wanted["passages"]
-        if path.parent.name.startswith("promptfoo"):     # a variable of a prompt is one text
+        if path.parent.name.startswith("promptfoo"):  # a variable of a prompt is one text
             texts = ["\n\n".join(texts)] if texts else []
         if path.stem == "chats" or (not texts and path.name in SILENT):
             assert passages(record) is None
@@ -125,9 +125,14 @@ def test_promptfoo_results_of_two_providers_are_refused(form: str) -> None:
 
 def test_promptfoo_variables_by_other_names() -> None:
     """Passages may come back with the answer, and a variable may hold the question's own id."""
-    row = {"testIdx": 3, "promptIdx": 0, "provider": "bot", "vars": {"prompt": "How long?", "id": "q7"},
-           "response": {"output": {"answer": "A day.", "context": ["It lasts a day."]}}}  # fmt: skip
-    record, = records([row])
+    row = {
+        "testIdx": 3,
+        "promptIdx": 0,
+        "provider": "bot",
+        "vars": {"prompt": "How long?", "id": "q7"},
+        "response": {"output": {"answer": "A day.", "context": ["It lasts a day."]}},
+    }
+    (record,) = records([row])
     assert (record.example.query_id, record.example.query) == ("q7", "How long?")
     assert passages(record) == ["It lasts a day."]
     row["response"] = {"output": "A day.", "metadata": {"context": "It lasts a day."}}
@@ -136,13 +141,21 @@ def test_promptfoo_variables_by_other_names() -> None:
 
 def test_mlflow_passages_of_the_outermost_retrievers() -> None:
     """A retriever within a retriever is not counted twice; two one after the other are joined in order."""
+
     def span(name: str, parent: str | None, kind: str, *texts: str) -> dict[str, Any]:
         outputs = json.dumps([{"page_content": text, "metadata": {"doc_uri": text}} for text in texts])
-        return {"span_id": name, "parent_span_id": parent, "attributes": {
-            "mlflow.spanType": json.dumps(kind), "mlflow.spanOutputs": outputs}}  # fmt: skip
+        return {
+            "span_id": name,
+            "parent_span_id": parent,
+            "attributes": {"mlflow.spanType": json.dumps(kind), "mlflow.spanOutputs": outputs},
+        }
 
-    spans = [span("a", None, "CHAIN", "z"), span("b", "a", "RETRIEVER", "x", "y"), span("c", "b", "RETRIEVER", "x"),
-             span("d", "a", "RETRIEVER", "w")]  # fmt: skip
+    spans = [
+        span("a", None, "CHAIN", "z"),
+        span("b", "a", "RETRIEVER", "x", "y"),
+        span("c", "b", "RETRIEVER", "x"),
+        span("d", "a", "RETRIEVER", "w"),
+    ]
     row = {"trace_id": "t", "request": {"question": "q?"}, "response": None, "spans": spans, "state": "ERROR"}
     (record,) = records([row])
     assert passages(record) == ["x", "y", "w"]
@@ -152,7 +165,8 @@ def test_mlflow_passages_of_the_outermost_retrievers() -> None:
 
 def test_a_blank_context_is_no_passage() -> None:
     """A context written as an empty text is an empty retrieval; a null is not recorded."""
-    empty, absent = records([{"query": "a?", "answer": "a", "context": " "}, {"query": "b?", "answer": "b",
-                                                                              "context": None}])  # fmt: skip
+    empty, absent = records(
+        [{"query": "a?", "answer": "a", "context": " "}, {"query": "b?", "answer": "b", "context": None}]
+    )
     assert passages(empty) == []
     assert passages(absent) is None

@@ -42,7 +42,7 @@ def test_key_is_what_the_question_sees() -> None:
     assert same != label_key("relevance", "Who?", ["Ada did not."], "another answer")
     kinds: dict[str, type] = {"support": VerifyAnswer, "relevance": RatePassages, "refuse": RateAnswer}
     for question, inputs in kinds.items():
-        assert {*SEEN[question], "history"} == {one.name for one in fields(inputs)} - {"cited"}     # places, no texts
+        assert {*SEEN[question], "history"} == {one.name for one in fields(inputs)} - {"cited"}  # places, no texts
         seen = question, "Who?", ["Ada did."], "Ada did."
         keys = {label_key(*seen, history=turns) for turns in ((), (Turn("user", "a"),), (Turn("assistant", "a"),))}
         assert len(keys) == 3
@@ -51,8 +51,15 @@ def test_key_is_what_the_question_sees() -> None:
 
 def test_ours_as_lines_and_as_csv(tmp_path: Path) -> None:
     """The page's lines and a CSV of the same columns give the same labels."""
-    row = {"key": KEY, "part": [0, 4], "question": "support", "value": "Not supported", "annotator": "ann",
-           "at": "2025-11-24", "guideline": "abc"}     # fmt: skip
+    row = {
+        "key": KEY,
+        "part": [0, 4],
+        "question": "support",
+        "value": "Not supported",
+        "annotator": "ann",
+        "at": "2025-11-24",
+        "guideline": "abc",
+    }
     lines = list(read_labels(written(tmp_path / "labels.jsonl", [row])))
     assert lines == [Label(KEY, (0, 4), "support", "not_supported", "ann", "2025-11-24", "abc")]
     text = f"key,part,question,value,annotator,at,guideline\n{KEY},0-4,support,Not supported,ann,2025-11-24,abc\n"
@@ -65,12 +72,17 @@ def test_ours_as_lines_and_as_csv(tmp_path: Path) -> None:
 
 def test_columns_of_judge_check(tmp_path: Path) -> None:
     """A row with passages, answer and labels of two annotators becomes two labels of the whole answer."""
-    row = {"query": "Who?", "passages": ["Ada did."], "answer": "Ada. Bob too.",
-           "labels": ["supported", "contradicted"]}     # fmt: skip
+    row = {
+        "query": "Who?",
+        "passages": ["Ada did."],
+        "answer": "Ada. Bob too.",
+        "labels": ["supported", "contradicted"],
+    }
     found = list(read_labels(written(tmp_path / "checked.jsonl", [row])))
     assert [(one.key, one.part, one.value, one.annotator) for one in found] == [
-        (KEY, None, "supported", "annotator 1"), (KEY, None, "contradicted", "annotator 2"),
-    ]     # fmt: skip
+        (KEY, None, "supported", "annotator 1"),
+        (KEY, None, "contradicted", "annotator 2"),
+    ]
 
 
 def test_label_studio(tmp_path: Path) -> None:
@@ -78,12 +90,14 @@ def test_label_studio(tmp_path: Path) -> None:
     span = {"type": "labels", "value": {"start": 0, "end": 4, "text": "Ada.", "labels": ["Supported"]}}
     choice = {"type": "choices", "value": {"choices": ["not_in_context"]}}
     task = {
-        "id": 7, "data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada. Bob too."},
+        "id": 7,
+        "data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada. Bob too."},
         "annotations": [
             {"completed_by": {"email": "a@b.c"}, "updated_at": "2025-11-24T00:00:00Z", "result": [span]},
-            {"completed_by": 2, "result": [choice]}, {"completed_by": 3, "was_cancelled": True, "result": [span]},
+            {"completed_by": 2, "result": [choice]},
+            {"completed_by": 3, "was_cancelled": True, "result": [span]},
         ],
-    }     # fmt: skip
+    }
     path = tmp_path / "export.json"
     path.write_text(json.dumps([task]))
     assert list(read_labels(path)) == [
@@ -92,13 +106,16 @@ def test_label_studio(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"value": "suported"}, r"line 2: value must be .* got text 'suported'. Nearest: supported"),
-    ({"question": "suport"}, r"line 2: question must be one of .* Nearest: support"),
-    ({"key": "abc"}, r"line 2: key must be the 64 hex digits"),
-    ({"part": [9, 2]}, r"line 2: a part must be characters such as 12-40"),
-    ({"question": "score:faithfulness", "value": "much"}, r"line 2: value must be a number"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"value": "suported"}, r"line 2: value must be .* got text 'suported'. Nearest: supported"),
+        ({"question": "suport"}, r"line 2: question must be one of .* Nearest: support"),
+        ({"key": "abc"}, r"line 2: key must be the 64 hex digits"),
+        ({"part": [9, 2]}, r"line 2: a part must be characters such as 12-40"),
+        ({"question": "score:faithfulness", "value": "much"}, r"line 2: value must be a number"),
+    ],
+)
 def test_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     """A value, question, key or part that cannot be read is named with its line, and the nearest where there is one."""
     row = {"key": KEY, "value": "yes"}
@@ -133,8 +150,9 @@ def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
     path = written(tmp_path / "whole.jsonl", [row])
     key = label_key("refuse", "Who?", (), "Ada.")
     assert list(read_labels(path, LabelSource("refuse", "ann"))) == [
-        Label(key, None, "refuse", "yes", "ann 1"), Label(key, None, "refuse", "no", "ann 2"),
-    ]     # fmt: skip
+        Label(key, None, "refuse", "yes", "ann 1"),
+        Label(key, None, "refuse", "no", "ann 2"),
+    ]
     seen = ("answer", "query", "references")
     scale = ScoreScale("score:exact_match", 0.0, 1.0, rate=True, seen=seen)
     found = list(read_labels(path, LabelSource("score:exact_match", scale=lambda _: scale)))
@@ -178,18 +196,22 @@ def test_scores_lie_within_their_scale(tmp_path: Path, value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("at", "told"),
-    [("yesterday", r"at must be a date or time in ISO 8601 .*'yesterday'"), ("24/11/2025", "at must be a date or time"),
-     ((datetime.now(UTC) + timedelta(days=2)).isoformat(), r"at must be no time in the future")],
-    ids=["word", "day first", "future"],     # the same in every process
-)  # fmt: skip
+    [
+        ("yesterday", r"at must be a date or time in ISO 8601 .*'yesterday'"),
+        ("24/11/2025", "at must be a date or time"),
+        ((datetime.now(UTC) + timedelta(days=2)).isoformat(), r"at must be no time in the future"),
+    ],
+    ids=["word", "day first", "future"],  # the same in every process
+)
 def test_a_time_that_orders_nothing_is_refused(tmp_path: Path, at: str, told: str) -> None:
     """A label whose time is not in ISO 8601, or more than a day ahead, is refused with its line and the reason."""
     row = {"key": KEY, "question": "support", "value": "supported"}
     with pytest.raises(DataError, match=rf"(?s)line 2\b.*{told}"):
         list(read_labels(written(tmp_path / "labels.jsonl", [row, {**row, "at": at}])))
-    task = {"data": {"key": KEY}, "annotations": [
-        {"updated_at": at, "result": [{"value": {"choices": ["supported"]}}]},
-    ]}     # fmt: skip
+    task = {
+        "data": {"key": KEY},
+        "annotations": [{"updated_at": at, "result": [{"value": {"choices": ["supported"]}}]}],
+    }
     with pytest.raises(DataError, match=told):
         list(read_labels(written(tmp_path / "tasks.jsonl", [task])))
 

@@ -29,10 +29,17 @@ def test_words_keep_their_places(answer: str) -> None:
     assert blank_markup(blanked) == blanked
 
 
-@pytest.mark.parametrize("text", [
-    "Use <br> or <p>here</p> in HTML.", "If x < y and y > z, it is <b>.", "Tom &amp; Jerry", "", "List<p> is generic.",
-    "<table><tr><td>1</td></tr></table>",
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use <br> or <p>here</p> in HTML.",
+        "If x < y and y > z, it is <b>.",
+        "Tom &amp; Jerry",
+        "",
+        "List<p> is generic.",
+        "<table><tr><td>1</td></tr></table>",
+    ],
+)
 def test_prose_about_html_stays(text: str) -> None:
     """A text that is not marked up itself stays as it is, with the tags that it speaks of; so does a table."""
     assert blank_markup(text) == text
@@ -41,10 +48,14 @@ def test_prose_about_html_stays(text: str) -> None:
 def test_judged_as_plain_answers_are(tmp_path: Path) -> None:
     """Answers in HTML pass where the plain one passes; recorded answers and keys of labels keep their texts."""
     rows = [
-        {"query_id": name, "query": "How long can a hub be returned?", "answer": answer,
-         "passages": [{"doc_id": "r", "text": f"{FIRST} {SECOND}"}]}
+        {
+            "query_id": name,
+            "query": "How long can a hub be returned?",
+            "answer": answer,
+            "passages": [{"doc_id": "r", "text": f"{FIRST} {SECOND}"}],
+        }
         for name, answer in {**ANSWERS, "plain": f"{FIRST} {SECOND}"}.items()
-    ]  # fmt: skip
+    ]
     card = rg.evaluate(rows, metrics="faithfulness", store=f"sqlite:///{tmp_path / 'store.db'}")
     assert card.card.passed_examples == 4
     view = next(view for view in card.examples() if view.example.query_id == "p")

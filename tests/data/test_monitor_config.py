@@ -35,7 +35,7 @@ GOOD = """monitor:
   keep: {raw: 7d, traces: 90d}
 """
 REDACTING, PAGE = taken("docs/monitoring.md", "yaml", 0, 1)
-HEAD = "monitor:\n  monitors:\n    - "     # a monitor written after it stands in line 3
+HEAD = "monitor:\n  monitors:\n    - "  # a monitor written after it stands in line 3
 SCHEDULE = "monitor:\n  schedules: [{name: n, run: a:b, set: s, "
 BAD: dict[str, tuple[str, int, list[str]]] = {
     "unknown-key": ("monitor:\n  metric: [faithfulness]\n", 2, ["monitor.metric: no such key", "nearest: metrics"]),
@@ -51,14 +51,30 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
         "  notify: [{webhook: $NONE}, {otlp: $HOOK, headers: {a: $NONE}}]\n  schedules:\n"
         '    - {name: n, cron: "0 2 * * *", run: my_app, set: none.jsonl}\n'
         '    - {name: n, cron: "0 2 * * *", run: a:b, set: stored}\n',
-        2, ["nearest: local", "line 3", "variable NONE is not set", "line 4", "notify[1].webhook", "[2].headers.a",
+        2,
+        [
+            "nearest: local",
+            "line 3",
+            "variable NONE is not set",
+            "line 4",
+            "notify[1].webhook",
+            "[2].headers.a",
             "my_app:NAME",
-            "there is no none.jsonl", "schedules[2].name: schedule 1 is called n too"]),
+            "there is no none.jsonl",
+            "schedules[2].name: schedule 1 is called n too",
+        ],
+    ),
     "many-in-one": ("monitor:\n  schedules: [{name: n}]\n", 2, ["neither cron nor on", "no run and no set"]),
-    "many-of-a-monitor": (HEAD + "{metric: mrr, max_drop: 100%, min: 0.5, for: 5m}\n", 3,
-                          ["expected one limit", "for goes with", "below 100 %, got 100%"]),
-    "twice": ("monitor:\n  monitors: [{metric: mrr, min: 0.5}, {metric: mrr, min: 0.5, segments: []}]\n", 2,
-              ["monitor 1 asks the same"]),
+    "many-of-a-monitor": (
+        HEAD + "{metric: mrr, max_drop: 100%, min: 0.5, for: 5m}\n",
+        3,
+        ["expected one limit", "for goes with", "below 100 %, got 100%"],
+    ),
+    "twice": (
+        "monitor:\n  monitors: [{metric: mrr, min: 0.5}, {metric: mrr, min: 0.5, segments: []}]\n",
+        2,
+        ["monitor 1 asks the same"],
+    ),
     "ftp": ("monitor:\n  notify: [{webhook: ftp://h/x}]\n", 2, ["notify[1]", "expected https://HOST"]),
     "no-address": ("monitor:\n  notify: [{email: a}]\n", 2, ["ops@example.org", "'a'"]),
     "no-skew": (HEAD + "{signal: load, skew_max: 0.5}\n", 3, ["at least 1, got 0.5"]),
@@ -77,7 +93,7 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
     "unbounded": (HEAD + "{metric: latency, max: 0.8}\n", 3, ["values in [0, 1]", "share_above: 4000"]),
     "no-metric": (HEAD + "{metric: faithfulnes, min: 0.8}\n", 3, ["monitors[1]", "nearest: faithfulness"]),
     "no-preset": ("monitor:\n  metrics: [productoin]\n", 2, ["nearest: production"]),
-}     # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -109,10 +125,14 @@ def test_good_section(tmp_path: Path) -> None:
     ]
     assert [one for one in validated.monitor if not one.startswith("monitor:")] == [
         "sample: 5% of the requests, production, no_retrieval_rate:min_score=0.5, by hybrid:openai:gpt-5-mini",
-        "segment: tenant (metadata.tenant)", "false_alarms: 5% per 30d, over all that is tested",
-        "drift: queries and documents, once a day", "notify: webhook (slack)", "notify: a@b.c", "notify: otlp",
+        "segment: tenant (metadata.tenant)",
+        "false_alarms: 5% per 30d, over all that is tested",
+        "drift: queries and documents, once a day",
+        "notify: webhook (slack)",
+        "notify: a@b.c",
+        "notify: otlp",
         "schedule: nightly: my_app:answer over golden.jsonl, at 0 2 * * * (UTC)",
-    ]  # fmt: skip
+    ]
     assert len(validated.notes) == 2
     assert sum(one.startswith("monitor:") for one in validate(yaml.safe_load(PAGE.text)).monitor) == 4
     assert validate(yaml.safe_load(REDACTING.text)).monitor[0].startswith("sample: 5% of the requests, the default")

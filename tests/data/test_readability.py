@@ -73,7 +73,7 @@ def test_answer_relevance_is_not_read_where_address_is_not() -> None:
         facts = Facts(Example("q", "Who?"), response, evidence, readability=reads)
         measured = measure(parse("answer_relevance"), facts)
         assert measured.status == status
-    assert "cell" not in measured.reason     # of the passages, which nobody looked at
+    assert "cell" not in measured.reason  # of the passages, which nobody looked at
 
 
 def test_empty_retrieval_needs_no_reading() -> None:

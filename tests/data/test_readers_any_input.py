@@ -19,21 +19,53 @@ from ragauge.data.writers.jsonl import line
 from ragauge.errors import DataError, RagaugeError
 
 NAMES = [
-    *FIELDS, *(alias.theirs for alias in ALIASES), "inputs", "outputs", "expectations", "reference_outputs",
-    "dataset_id", "model1", "model2",
-]  # fmt: skip
+    *FIELDS,
+    *(alias.theirs for alias in ALIASES),
+    "inputs",
+    "outputs",
+    "expectations",
+    "reference_outputs",
+    "dataset_id",
+    "model1",
+    "model2",
+]
 KEYS = [
-    "doc_id", "doc_ids", "passage_id", "id", "text", "content", "score", "grade", "span", "hop", "metadata", "source",
-    "start", "end", "target", "role", "type", "messages", "choices", "message", "question", "answer", "documents",
-    "model_name", "response", "updated_at",
-]  # fmt: skip
+    "doc_id",
+    "doc_ids",
+    "passage_id",
+    "id",
+    "text",
+    "content",
+    "score",
+    "grade",
+    "span",
+    "hop",
+    "metadata",
+    "source",
+    "start",
+    "end",
+    "target",
+    "role",
+    "type",
+    "messages",
+    "choices",
+    "message",
+    "question",
+    "answer",
+    "documents",
+    "model_name",
+    "response",
+    "updated_at",
+]
 TEXTS = ["", " ", "a", "b", "__REDACTED__", "1", "nan", "[1", "{'a': 1}", "['a' 'b']", "true", "\ud800", "\0", "user"]
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.sampled_from([0, 1, -1, 2.5, 10**30, float("nan"), float("inf")])
+    st.none()
+    | st.booleans()
+    | st.sampled_from([0, 1, -1, 2.5, 10**30, float("nan"), float("inf")])
     | st.sampled_from(TEXTS),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=8,
-)  # fmt: skip
+)
 ROWS = st.builds(
     lambda row, query: {**row, "query": query},
     st.dictionaries(st.sampled_from(NAMES), VALUES, min_size=1, max_size=3),

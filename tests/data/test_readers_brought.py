@@ -48,10 +48,25 @@ def test_numbers_are_citations(answer: str, cited: list[str]) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "Write `rows[1]`.", "```\nx = rows[1]\n```", "See total_rows[1].", "Use self.rows[2].", "Set a[1] = 3.",
-        "In [2024].", "It gives f([1, 2, 3]).", "Call `f` as f(x, [1])", "Use args[1].", "First x[0], then x[1].",
-        "rows[0] is the first, rows[1] the second", "x = [1, 2]", '{"a": [1, 2]}', "[[1, 2], [3, 4]]", "m[1][2] = 4",
-        "The ``rows [1]`` of it", "~~~\n[1]\n~~~", "for row in [1, 2]: pass", "Read `data`: data[1] is old.",
+        "Write `rows[1]`.",
+        "```\nx = rows[1]\n```",
+        "See total_rows[1].",
+        "Use self.rows[2].",
+        "Set a[1] = 3.",
+        "In [2024].",
+        "It gives f([1, 2, 3]).",
+        "Call `f` as f(x, [1])",
+        "Use args[1].",
+        "First x[0], then x[1].",
+        "rows[0] is the first, rows[1] the second",
+        "x = [1, 2]",
+        '{"a": [1, 2]}',
+        "[[1, 2], [3, 4]]",
+        "m[1][2] = 4",
+        "The ``rows [1]`` of it",
+        "~~~\n[1]\n~~~",
+        "for row in [1, 2]: pass",
+        "Read `data`: data[1] is old.",
         "The (source code) is [here].",
     ],
 )
@@ -97,7 +112,7 @@ BLOB = json.dumps({n: {"id": int(n), "name": name} for n, name in (("34", "Velo 
     [
         ([BLOB], "The Velo helmet is light [34]. The Trail helmet fits [58].", ["1", "1"]),
         (["[34] Ada runs the mill.", "[58] The barn is red."], "Red [58].", ["2"]),
-        (["[2] Ada runs it.", "[1] The barn is red."], "Ada [2], and red [1].", ["1", "2"]),     # labels before places
+        (["[2] Ada runs it.", "[1] The barn is red."], "Ada [2], and red [1].", ["1", "2"]),  # labels before places
         (["Document 12: Die Mühle.", "Document 7: Die Scheune."], "Rot [7].", ["2"]),
         (["plan.pdf#page=3: The barn.", "plan.pdf#page=7: The mill."], "It runs [plan.pdf#page=7].", ["2"]),
         (["[Jahresbericht 2023.pdf] Die Mühle."], "Sie läuft [Jahresbericht 2023.pdf].", ["1"]),
@@ -258,9 +273,13 @@ def test_chunk_ids_among_the_labels_are_told() -> None:
 
 
 JOINED = {
-    "input": "How tall?", "actual_output": "330", "expected_output": "330 m", "context": f"{PASSAGES[0]}|{PASSAGES[2]}",
-    "retrieval_context": f"{PASSAGES[0]}|{PASSAGES[1]}", "input_token_count": 7,
-}  # fmt: skip
+    "input": "How tall?",
+    "actual_output": "330",
+    "expected_output": "330 m",
+    "context": f"{PASSAGES[0]}|{PASSAGES[2]}",
+    "retrieval_context": f"{PASSAGES[0]}|{PASSAGES[1]}",
+    "input_token_count": 7,
+}
 
 
 def test_joined_passages(one: One, file: File) -> None:

@@ -49,16 +49,27 @@ def test_a_whole_chat_is_one_example_a_turn() -> None:
     assert (first.example.history, second.example.history) == (FIRST, SECOND)
 
 
-@pytest.mark.parametrize("row", [
-    {"messages": FERRY[:-1], "response": COMPLETION},
-    {"messages": FERRY[:-1], **COMPLETION},
-    {"request": {"model": "m", "messages": FERRY[:-1]}, "response": COMPLETION},
-    {"request": {"body": {"messages": FERRY[:-1]}}, "response": {"status_code": 200, "body": COMPLETION}},
-    {"input": FERRY[:-1], "output": [
-        {"type": "reasoning", "summary": []},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Dogs travel free."}]},
-    ], "id": "chatcmpl-7"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": FERRY[:-1], "response": COMPLETION},
+        {"messages": FERRY[:-1], **COMPLETION},
+        {"request": {"model": "m", "messages": FERRY[:-1]}, "response": COMPLETION},
+        {"request": {"body": {"messages": FERRY[:-1]}}, "response": {"status_code": 200, "body": COMPLETION}},
+        {
+            "input": FERRY[:-1],
+            "output": [
+                {"type": "reasoning", "summary": []},
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "Dogs travel free."}],
+                },
+            ],
+            "id": "chatcmpl-7",
+        },
+    ],
+)
 def test_a_request_with_its_completion_is_one_example(row: dict[str, Any]) -> None:
     """A chat with its answer beside it is one request: earlier turns are requests of their own, elsewhere."""
     (record,) = read(row)
@@ -75,8 +86,9 @@ def test_a_chat_that_ends_with_a_question() -> None:
     assert record.example.references == ("Free.",)
     logged = read({"messages": FERRY[:-1]}, {"messages": FERRY})
     assert [told(one)[:3] for one in logged[:2]] == [
-        ("conv1-t1", "What does the ferry cost?", "A crossing costs 12 euros."), ("conv1-t2", "And with my dog?", None),
-    ]  # fmt: skip
+        ("conv1-t1", "What does the ferry cost?", "A crossing costs 12 euros."),
+        ("conv1-t2", "And with my dog?", None),
+    ]
     assert [one.example.query_id for one in logged[2:]] == ["conv2-t1", "conv2-t2"]
 
 
@@ -91,8 +103,9 @@ def test_ragas_multi_turn_samples() -> None:
             {"content": "Since when?", "metadata": None, "type": "human"},
             {"content": "Since Monday.", "metadata": None, "type": "ai", "tool_calls": None},
         ],
-        "reference": "Since Monday.", "rubrics": None,
-    }  # fmt: skip
+        "reference": "Since Monday.",
+        "rubrics": None,
+    }
     first, second = read(sample)
     assert told(first) == ("conv1-t1", "Where is my parcel?", "It is in Porto.", ["Parcel 7 is in Porto."], "conv1")
     assert told(second) == ("conv1-t2", "Since when?", "Since Monday.", None, "conv1")
@@ -104,18 +117,21 @@ CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type"
 HIT = "磨坊由王明经营。"
 
 
-@pytest.mark.parametrize("returned", [
-    {"role": "tool", "tool_call_id": "c1", "content": HIT},
-    {"role": "tool", "content": [{"type": "text", "text": HIT}]},
-    {"role": "tool", "content": [{"id": "d1", "page_content": HIT}]},
-    {"role": "tool", "content": {"hits": [{"id": "d1", "text": HIT}], "took": 3}},
-    {"role": "tool", "content": json.dumps({"results": [{"id": "d1", "text": HIT}]})},
-    {"role": "function", "name": "search", "content": json.dumps([HIT])},
-    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": HIT}]},
-    {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": HIT}]}]},
-    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": HIT}]},
-    {"type": "function_call_output", "call_id": "c1", "output": HIT},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "returned",
+    [
+        {"role": "tool", "tool_call_id": "c1", "content": HIT},
+        {"role": "tool", "content": [{"type": "text", "text": HIT}]},
+        {"role": "tool", "content": [{"id": "d1", "page_content": HIT}]},
+        {"role": "tool", "content": {"hits": [{"id": "d1", "text": HIT}], "took": 3}},
+        {"role": "tool", "content": json.dumps({"results": [{"id": "d1", "text": HIT}]})},
+        {"role": "function", "name": "search", "content": json.dumps([HIT])},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": HIT}]},
+        {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": HIT}]}]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": HIT}]},
+        {"type": "function_call_output", "call_id": "c1", "output": HIT},
+    ],
+)
 def test_what_a_tool_returned_is_what_the_answer_rests_on(returned: dict[str, Any]) -> None:
     """Its texts are passages, however the message holds them, and nothing has to be said of it."""
     warned: list[str] = []
@@ -133,12 +149,15 @@ def test_a_tool_that_found_nothing_is_an_empty_retrieval(returned: Any) -> None:
     assert told(record)[3] == []
 
 
-@pytest.mark.parametrize(("returned", "beside", "role"), [
-    ({"role": "tool", "content": [{"type": "image_url", "image_url": {"url": "https://a.org/a.png"}}]}, {}, "tool"),
-    ({"role": "ipython", "content": "Zwei Treffer."}, {}, "ipython"),
-    ({"role": "tool", "content": "Zwei Treffer."}, {"contexts": ["Ada Brandt leitet die Mühle."]}, "tool"),
-    ({"role": "tool", "content": {"rows": 2, "took": 3}}, {}, "tool"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("returned", "beside", "role"),
+    [
+        ({"role": "tool", "content": [{"type": "image_url", "image_url": {"url": "https://a.org/a.png"}}]}, {}, "tool"),
+        ({"role": "ipython", "content": "Zwei Treffer."}, {}, "ipython"),
+        ({"role": "tool", "content": "Zwei Treffer."}, {"contexts": ["Ada Brandt leitet die Mühle."]}, "tool"),
+        ({"role": "tool", "content": {"rows": 2, "took": 3}}, {}, "tool"),
+    ],
+)
 def test_tools_that_are_not_read_are_named(returned: dict[str, Any], beside: dict[str, Any], role: str) -> None:
     """A message of a tool, or of a role that nobody knows, whose text is no passage is said, with what to do."""
     warned: list[str] = []
@@ -156,7 +175,7 @@ def test_deepeval_conversations(tmp_path: Any) -> None:
         said("assistant", "12 euros.", retrieval_context=["The ferry costs 12 euros."]),
         said("user", "How long is it?", retrieval_context=None),
         said("assistant", "An hour.", retrieval_context=["The crossing takes an hour."]),
-    ]  # fmt: skip
+    ]
     case = {"name": "ferry", "turns": turns, "scenario": None, "context": ["It sails daily."], "expectations": None}
     camel = [{**turn, "retrievalContext": turn["retrieval_context"]} for turn in turns]
     for turn in camel:
@@ -171,7 +190,7 @@ def test_deepeval_conversations(tmp_path: Any) -> None:
     quiet: dict[str, Any] = {"warn": lambda _: None}
     for found in (read(case, **quiet), read({**case, "turns": json.dumps(turns)}, **quiet), [*records(path, **quiet)]):
         assert [told(one) for one in found] == wanted
-    assert [bool(one.example.relevant) for one in read(case, **quiet)] == [False, True]     # its context is no passage
+    assert [bool(one.example.relevant) for one in read(case, **quiet)] == [False, True]  # its context is no passage
 
 
 def test_what_a_row_says_beside_a_chat() -> None:
@@ -195,15 +214,20 @@ PROMPT = "Use what follows.\n\nContext:\nThe ferry costs 12 euros.\n\nIt sails d
 FORM = "Context: {context} Question: {query}"
 
 
-@pytest.mark.parametrize(("marker", "text"), [
-    (FORM, PROMPT),
-    (" Context:{context}Question:\n{question}".replace("question", "query"), PROMPT),
-    ("{query} Context: {context}", "What does it cost?\nContext:\nThe ferry costs 12 euros.\n\nIt sails daily."),
-    ("<docs>{context}</docs>{query}",
-     "<docs>The ferry costs 12 euros.\n \nIt sails daily.</docs>\nWhat does it cost?"),
-    ("Context:", "What does it cost?\n\nContext:\nThe ferry costs 12 euros.\n\nIt sails daily."),
-    ("Context:", "Context:\nThe ferry costs 12 euros.\n\nIt sails daily.\n\nWhat does it cost?"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("marker", "text"),
+    [
+        (FORM, PROMPT),
+        (" Context:{context}Question:\n{question}".replace("question", "query"), PROMPT),
+        ("{query} Context: {context}", "What does it cost?\nContext:\nThe ferry costs 12 euros.\n\nIt sails daily."),
+        (
+            "<docs>{context}</docs>{query}",
+            "<docs>The ferry costs 12 euros.\n \nIt sails daily.</docs>\nWhat does it cost?",
+        ),
+        ("Context:", "What does it cost?\n\nContext:\nThe ferry costs 12 euros.\n\nIt sails daily."),
+        ("Context:", "Context:\nThe ferry costs 12 euros.\n\nIt sails daily.\n\nWhat does it cost?"),
+    ],
+)
 def test_a_prompt_is_parted_where_the_user_says_how(marker: str, text: str) -> None:
     """The form of a prompt, or the text before its context, gives question and passages, one a paragraph."""
     (record,) = read({"messages": [said("user", text), said("assistant", "12 euros.")]}, context_marker=marker)
@@ -218,8 +242,9 @@ def test_earlier_prompts_are_parted_too() -> None:
     chat = [said("system", "Be kind.\nContext: It sails daily."), said("user", "When?"), said("assistant", "Daily.")]
     (record,) = read({"messages": chat}, context_marker="Context:")
     assert (told(record)[1:4], record.example.history) == (
-        ("When?", "Daily.", ["It sails daily."]), (Turn("system", "Be kind."),)
-    )  # fmt: skip
+        ("When?", "Daily.", ["It sails daily."]),
+        (Turn("system", "Be kind."),),
+    )
 
 
 def test_a_long_question_is_questioned() -> None:

@@ -11,9 +11,12 @@ from ragauge.data.response import Passage
 
 HASH, OTHER, UUID = "a" * 64, "b" * 64, "0b7b4d2c-1111-2222-3333-123456789abc"
 NODE = {
-    "id_": "n1", "text": "It is.", "metadata": {"file_name": "a.md", "file_path": "/x/a.md"}, "class_name": "TextNode",
+    "id_": "n1",
+    "text": "It is.",
+    "metadata": {"file_name": "a.md", "file_path": "/x/a.md"},
+    "class_name": "TextNode",
     "relationships": {"1": {"node_id": "whole"}},
-}  # fmt: skip
+}
 
 
 def read(column: str, *items: Any, answer: str = "answer") -> list[Passage]:
@@ -56,8 +59,11 @@ def test_made_up_ids_do_not_name_a_document() -> None:
     bare = {"id": HASH, "content": "It is."}
     found = [read("documents", one)[0] for one in (with_file, with_parent, given, bare)]
     assert [(one.doc_id, one.passage_id) for one in found] == [
-        ("a.md", HASH), (OTHER, HASH), ("a-3", "a-3"), (HASH, HASH),
-    ]  # fmt: skip
+        ("a.md", HASH),
+        (OTHER, HASH),
+        ("a-3", "a-3"),
+        (HASH, HASH),
+    ]
 
 
 def test_a_result_alone_is_no_answer() -> None:

@@ -43,13 +43,16 @@ def table(*rows: list[Any], delimiter: str = ",") -> str:
 @pytest.mark.parametrize(
     "columns",
     [
-        ["Context 1", "Context 2", "Context 3"], ["context_1", "context_2", "context_3"],
+        ["Context 1", "Context 2", "Context 3"],
+        ["context_1", "context_2", "context_3"],
         ["Context1", "Context2", "Context10"],
-        ["contexts[0]", "contexts[1]", "contexts[2]"], ["context", "context.1", "context.2"],
-        ["Passage 1", "Passage 2", "Passage 3"], ["retrieved_chunk_0", "retrieved_chunk_1", "retrieved_chunk_2"],
+        ["contexts[0]", "contexts[1]", "contexts[2]"],
+        ["context", "context.1", "context.2"],
+        ["Passage 1", "Passage 2", "Passage 3"],
+        ["retrieved_chunk_0", "retrieved_chunk_1", "retrieved_chunk_2"],
     ],
     ids=lambda columns: columns[0],
-)  # fmt: skip
+)
 def test_numbered_columns_are_one_list(columns: list[str], file: File) -> None:
     """Columns of one name and a number are the list of what they name, in the order of the numbers."""
     order = [columns[2], columns[0], columns[1]]
@@ -61,8 +64,9 @@ def test_numbered_columns_are_one_list(columns: list[str], file: File) -> None:
 
 def test_empty_cells_of_a_list_are_left_out(file: File) -> None:
     """A row may fill some of the columns; one that fills none recorded no passages."""
-    first, second = read(file("a.csv", table(["q", "Context 1", "Context 2"], ["a?", "", "x"], ["b?", "", ""])),
-                         columns={"query": "q"})  # fmt: skip
+    first, second = read(
+        file("a.csv", table(["q", "Context 1", "Context 2"], ["a?", "", "x"], ["b?", "", ""])), columns={"query": "q"}
+    )
     assert (texts(first), texts(second)) == (["x"], None)
 
 
@@ -110,9 +114,13 @@ def test_gold_labels_are_never_proposed_as_what_a_system_returned(column: str) -
 def test_files_of_autorag_are_read() -> None:
     """Its names are known: labels in groups, several references, contents and generated texts."""
     row = {
-        "qid": "1", "query": FERRY, "retrieval_gt": [["d1", "d2"], ["d3"]], "generation_gt": ["nine"],
-        "retrieved_contents": ["The ferry leaves at nine."], "generated_texts": "Nine.",
-    }  # fmt: skip
+        "qid": "1",
+        "query": FERRY,
+        "retrieval_gt": [["d1", "d2"], ["d3"]],
+        "generation_gt": ["nine"],
+        "retrieved_contents": ["The ferry leaves at nine."],
+        "generated_texts": "Nine.",
+    }
     (record,) = read([row])
     assert [one.doc_ids for one in record.example.relevant or ()] == [("d1", "d2"), ("d3",)]
     assert (record.example.references, texts(record)) == (("nine",), ["The ferry leaves at nine."])
@@ -128,13 +136,16 @@ INPUT, OUTPUT = {"question": FERRY}, {"answer": "At nine.", "documents": ["It le
         {"input": INPUT, "output": OUTPUT},
         {"input": json.dumps(json.dumps(INPUT)), "output": json.dumps(json.dumps(OUTPUT))},
         {"input": json.dumps({"query": FERRY, "context": ["It leaves at nine."]}), "output": "At nine."},
-        {"input": FERRY, "output": json.dumps({"result": "At nine."}),
-         "metadata": json.dumps({"contexts": ["It leaves at nine."]})},
+        {
+            "input": FERRY,
+            "output": json.dumps({"result": "At nine."}),
+            "metadata": json.dumps({"contexts": ["It leaves at nine."]}),
+        },
         {"inputs": json.dumps(INPUT), "outputs": json.dumps(OUTPUT)},
         {"question": FERRY, "answer": "At nine.", "contexts": json.dumps(["It leaves at nine."])},
     ],
     ids=["text", "objects", "text in text", "context beside", "metadata", "inputs and outputs", "a list"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_json_in_texts_is_unpacked(row: dict[str, Any], ending: str, file: File) -> None:
     """What an export wrote as JSON into a text is read as what it was, in lines and in cells."""
@@ -246,10 +257,12 @@ def test_a_reference_that_may_be_phoenixs_is_asked_about() -> None:
 
 def test_predictions_and_targets_of_mlflow() -> None:
     """Of `mlflow.evaluate`: texts are answer and reference, lists are the ids of a retriever."""
-    words, ids = read([
-        {"inputs": FERRY, "targets": "Nine.", "predictions": "At nine."},
-        {"inputs": "Which?", "targets": ["d1"], "predictions": ["d1", "d2"]},
-    ])  # fmt: skip
+    words, ids = read(
+        [
+            {"inputs": FERRY, "targets": "Nine.", "predictions": "At nine."},
+            {"inputs": "Which?", "targets": ["d1"], "predictions": ["d1", "d2"]},
+        ]
+    )
     assert words.response is not None
     assert ids.response is not None
     assert (words.example.references, words.response.answer) == (("Nine.",), "At nine.")
@@ -266,10 +279,13 @@ def test_outputs_beside_a_question_of_another_name() -> None:
 
 
 RESULT = {
-    "provider": {"id": "python:p.py"}, "prompt": {"raw": FERRY, "label": "{{ query }}"},
-    "vars": {"query": FERRY, "context": "It leaves at nine."}, "response": {"output": "At nine."}, "success": True,
+    "provider": {"id": "python:p.py"},
+    "prompt": {"raw": FERRY, "label": "{{ query }}"},
+    "vars": {"query": FERRY, "context": "It leaves at nine."},
+    "response": {"output": "At nine."},
+    "success": True,
     "gradingResult": {"pass": True},
-}  # fmt: skip
+}
 
 
 def test_results_of_promptfoo_version_2(file: File) -> None:

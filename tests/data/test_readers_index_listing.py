@@ -61,8 +61,20 @@ def lines(key: str) -> Callable[[Path], Path]:
     return write
 
 
-@pytest.mark.parametrize("write", [plain, packed, parquet, table(".csv", ","), table(".tsv", "\t"),
-                                   lines("_id"), lines("doc_id"), lines("docid"), lines("id")])     # fmt: skip
+@pytest.mark.parametrize(
+    "write",
+    [
+        plain,
+        packed,
+        parquet,
+        table(".csv", ","),
+        table(".tsv", "\t"),
+        lines("_id"),
+        lines("doc_id"),
+        lines("docid"),
+        lines("id"),
+    ],
+)
 def test_files(write: Callable[[Path], Path], tmp_path: Path) -> None:
     """Ids come out the same from every form of file, given as a path or its name."""
     path = write(tmp_path / "listing")
@@ -75,10 +87,19 @@ def test_beir_folder(tmp_path: Path) -> None:
     assert list(doc_ids(folder(tmp_path))) == IDS
 
 
-@pytest.mark.parametrize("source", [
-    IDS, tuple(IDS), iter(IDS), pl.DataFrame({"doc_id": IDS}), [{"doc_id": doc_id, "n": 1} for doc_id in IDS],
-    pl.DataFrame({"doc_id": IDS}).to_arrow(), pl.DataFrame({"id": IDS}).to_pandas(),
-], ids=lambda source: type(source).__module__ + type(source).__name__)     # fmt: skip
+@pytest.mark.parametrize(
+    "source",
+    [
+        IDS,
+        tuple(IDS),
+        iter(IDS),
+        pl.DataFrame({"doc_id": IDS}),
+        [{"doc_id": doc_id, "n": 1} for doc_id in IDS],
+        pl.DataFrame({"doc_id": IDS}).to_arrow(),
+        pl.DataFrame({"id": IDS}).to_pandas(),
+    ],
+    ids=lambda source: type(source).__module__ + type(source).__name__,
+)
 def test_in_memory(source: Any) -> None:
     """Ids come from a list, an iterator, and from tables with a column of ids."""
     assert list(doc_ids(source)) == IDS
@@ -90,11 +111,14 @@ def test_numbers_are_ids() -> None:
     assert list(doc_ids(pl.DataFrame({"id": [1, 2]}))) == ["1", "2"]
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    ("d1\td2\n", "line 1: expected one id a line"),
-    ('{"text": "words"}\n', "line 1: no document id"),
-    ('{"doc_id": "a"}\n{"doc_id": null}\n', "line 2: no document id"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("d1\td2\n", "line 1: expected one id a line"),
+        ('{"text": "words"}\n', "line 1: no document id"),
+        ('{"doc_id": "a"}\n{"doc_id": null}\n', "line 2: no document id"),
+    ],
+)
 def test_what_is_no_listing_is_refused(content: str, words: str, tmp_path: Path) -> None:
     """The line is named, and what would be read."""
     path = tmp_path / "listing"

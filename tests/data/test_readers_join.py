@@ -26,9 +26,7 @@ def test_every_example_comes_out(file: File) -> None:
     assert found[1].response is not None
     assert found[1].response.missing == {"passages": "no field passages", "answer": "null"}
     assert found[2].response is None
-    assert [(record.source, record.line) for record in found] == [
-        ("run.jsonl", 1), ("run.jsonl", 2), ("set.jsonl", 2),
-    ]  # fmt: skip
+    assert [(record.source, record.line) for record in found] == [("run.jsonl", 1), ("run.jsonl", 2), ("set.jsonl", 2)]
 
 
 def test_ids_derived_from_queries_join(file: File) -> None:
@@ -57,9 +55,7 @@ def test_unknown_ids_are_left_out_on_request(file: File) -> None:
     answers = file("run.jsonl", {"query_id": "q0", "answer": "a"}, {"query_id": "x", "answer": "a"})
     found = list(joined(file("set.jsonl", *SET), answers, on_unknown="warn", warn=seen.append))
     assert [record.example.query_id for record in found] == ["q0", "q1", "q2"]
-    assert seen == [
-        "run.jsonl: query_ids that the set does not have: 'x' (line 2). Their responses are left out."
-    ]
+    assert seen == ["run.jsonl: query_ids that the set does not have: 'x' (line 2). Their responses are left out."]
     with pytest.raises(UsageError, match="on_unknown must be 'error' or 'warn', got 'skip'"):
         joined("set.jsonl", "run.jsonl", on_unknown="skip")  # type: ignore[arg-type]     # a wrong value is the test
 
@@ -86,8 +82,11 @@ def test_a_response_needs_a_key(file: File) -> None:
 def test_other_words_under_one_id_are_noticed(file: File) -> None:
     """A response whose query is not the set's is probably another set's: the reader says so."""
     seen: list[str] = []
-    answers = file("run.jsonl", {"query_id": "q0", "query": "question  0", "answer": "a"},
-                   {"query_id": "q1", "query": "something else", "answer": "a"})
+    answers = file(
+        "run.jsonl",
+        {"query_id": "q0", "query": "question  0", "answer": "a"},
+        {"query_id": "q1", "query": "something else", "answer": "a"},
+    )
     found = list(joined(file("set.jsonl", *SET), answers, warn=seen.append))
     assert found[1].example.query == "question 1"
     assert seen == [

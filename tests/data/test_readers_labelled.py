@@ -29,12 +29,20 @@ def labels(source: Any, **options: Any) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("supported", "supported"), ("Attributable", "supported"), (True, "supported"), (1, "supported"),
-        ("contradiction", "contradicted"), ("not enough info", "not_in_context"), ("no", "not_supported"),
-        ("Not attributable", "not_supported"), (0, "not_supported"), (0.0, "not_supported"), ("FALSE", "not_supported"),
+        ("supported", "supported"),
+        ("Attributable", "supported"),
+        (True, "supported"),
+        (1, "supported"),
+        ("contradiction", "contradicted"),
+        ("not enough info", "not_in_context"),
+        ("no", "not_supported"),
+        ("Not attributable", "not_supported"),
+        (0, "not_supported"),
+        (0.0, "not_supported"),
+        ("FALSE", "not_supported"),
         ("partially_supported", "not_supported"),
     ],
-)  # fmt: skip
+)
 def test_words_for_labels(tmp_path: Path, value: Any, expected: str) -> None:
     """The words of the usual data sets are read as one of four labels."""
     path = written(tmp_path / "l.jsonl", {"claim": "It is tall.", "context": PASSAGES, "label": value})
@@ -96,7 +104,7 @@ def test_several_annotators_and_a_meaning_of_ones_own() -> None:
         ({"claims": [{"claim": "A."}], "passages": PASSAGES}, "claims[0] must be an object with claim and label"),
         ({"claim": "A.", "passages": [{"doc_id": "d1"}], "label": 1}, "passages must be passages with texts"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_is_said(tmp_path: Path, row: dict[str, Any], told: str) -> None:
     """Every mistake names file, line and field, and what to do."""
     good = {"claim": "It is tall.", "passages": PASSAGES, "label": 1}
@@ -112,18 +120,32 @@ def test_labels_are_their_annotators() -> None:
         {"claim": "It is tall.", "label": {"ann": "yes", "bob": None, "cem": "no"}},
         {"claim": "It is tall.", "labels": ["yes", "no"], "annotators": ["ann", "cem"]},
         {"claim": "It is tall.", "label": "yes", "annotator": "ann"},
-        {"claims": [{"claim": "It is.", "label": ["yes", "no"]}, {"claim": "So.", "label": ["no"], "annotator": "dan"}],
-         "annotators": ["ann", "cem"]},
-        {"claim": "It is tall.", "label": [None, "yes", "no"]}, {"claim": "It is tall.", "label": ["yes", "no"]},
-    ]     # fmt: skip
+        {
+            "claims": [
+                {"claim": "It is.", "label": ["yes", "no"]},
+                {"claim": "So.", "label": ["no"], "annotator": "dan"},
+            ],
+            "annotators": ["ann", "cem"],
+        },
+        {"claim": "It is tall.", "label": [None, "yes", "no"]},
+        {"claim": "It is tall.", "label": ["yes", "no"]},
+    ]
     found = read_labelled([row | {"context": PASSAGES} for row in rows])
     assert [part.annotators for row in found for part in row.parts] == [
-        ("ann", "cem"), ("ann", "cem"), ("ann",), ("ann", "cem"), ("dan",), ("2", "3"), (),
-    ]     # fmt: skip
+        ("ann", "cem"),
+        ("ann", "cem"),
+        ("ann",),
+        ("ann", "cem"),
+        ("dan",),
+        ("2", "3"),
+        (),
+    ]
     imported = read_labels([rows[0] | {"context": PASSAGES}, rows[4] | {"context": PASSAGES}])
     assert [label.annotator for label in imported] == ["ann", "cem", "annotator 2", "annotator 3"]
-    for wrong, told in (({"annotators": ["ann"]}, r"1 labels, one an annotator \(ann\)"),
-                        ({"annotators": ["ann", "ann"]}, "names that differ")):     # fmt: skip
+    for wrong, told in (
+        ({"annotators": ["ann"]}, r"1 labels, one an annotator \(ann\)"),
+        ({"annotators": ["ann", "ann"]}, "names that differ"),
+    ):
         with pytest.raises(DataError, match=told):
             labels([{"claim": "It is tall.", "context": PASSAGES, "label": ["yes", "no"], **wrong}])
 

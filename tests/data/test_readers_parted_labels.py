@@ -25,11 +25,17 @@ def labelled(*rows: dict[str, Any], said: list[str] | None = None) -> list[list[
 @pytest.mark.parametrize(
     ("cell", "ids"),
     [
-        ("a.md;b.md", ["a.md", "b.md"]), ("b, c", ["b", "c"]), ("a|b", ["a", "b"]), ("a.md\nb.md", ["a.md", "b.md"]),
-        ("docs/x.html , docs/y.html,", ["docs/x.html", "docs/y.html"]), ("[a.md, 'b.md']", ["a.md", "b.md"]),
-        ("Intro;Setup", ["Intro", "Setup"]), ("12,13", ["12", "13"]), ("a;a", ["a"]),
+        ("a.md;b.md", ["a.md", "b.md"]),
+        ("b, c", ["b", "c"]),
+        ("a|b", ["a", "b"]),
+        ("a.md\nb.md", ["a.md", "b.md"]),
+        ("docs/x.html , docs/y.html,", ["docs/x.html", "docs/y.html"]),
+        ("[a.md, 'b.md']", ["a.md", "b.md"]),
+        ("Intro;Setup", ["Intro", "Setup"]),
+        ("12,13", ["12", "13"]),
+        ("a;a", ["a"]),
     ],
-)  # fmt: skip
+)
 def test_texts_of_several_ids_are_parted(cell: str, ids: list[str]) -> None:
     """A text whose parts look like ids names each of them, and one warning shows the first such text."""
     said: list[str] = []

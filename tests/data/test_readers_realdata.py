@@ -31,7 +31,7 @@ def test_ragchecker_meta_evaluation(name: str) -> None:
     assert [record.example for record in both[0]] == [record.example for record in both[1]]
     assert len({record.example.segments["dataset"] for record in both[0]}) == 10
     assert all(record.example.references for record in both[0])
-    assert sum(one is not None and one.answer == "" for one in responses) == 6      # as they stand in the file: answers
+    assert sum(one is not None and one.answer == "" for one in responses) == 6  # as they stand in the file: answers
     assert not seen
 
 

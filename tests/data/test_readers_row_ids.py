@@ -37,7 +37,7 @@ def test_a_question_that_stands_there_twice_is_two_examples(rows: list[dict[str,
     first, second = ids(file("a.jsonl", *rows), told)
     assert second == f"{first}-2"
     assert [f"named by its order, such as '{second}'" in warning for warning in told] == [True]
-    assert ids(file("a.jsonl", *rows)) == [first, second]      # read again, the names are the same
+    assert ids(file("a.jsonl", *rows)) == [first, second]  # read again, the names are the same
 
 
 def test_rows_between_do_not_change_the_names() -> None:
@@ -70,8 +70,9 @@ def test_responses_by_question_where_the_set_asks_it_twice() -> None:
     alike = [{"query": MILL, "reference_answer": "Ada"}] * 2
     found = list(joined(alike, answers, warn=lambda _: None))
     assert [(one.example.query_id, one.response and one.response.answer) for one in found] == [
-        (ID, "first"), (f"{ID}-2", "second"),
-    ]  # fmt: skip
+        (ID, "first"),
+        (f"{ID}-2", "second"),
+    ]
     different = [{"query": MILL, "reference_answer": name} for name in ("Ada", "Max")]
     with pytest.raises(DataError, match="the set asks its question 2 times with different labels"):
         list(joined(different, answers, warn=lambda _: None))
@@ -126,12 +127,14 @@ def test_an_unanswered_row_is_not_an_empty_retrieval(nothing: object) -> None:
     ("answered", "unanswered"),
     [
         ({"inputs": {"question": "a?"}, "outputs": "x"}, {"inputs": {"question": "b?"}, "outputs": None}),
-        ({"inputs": "a?", "outputs": {"answer": "x"}, "reference_outputs": "r"},
-         {"inputs": "b?", "outputs": None, "reference_outputs": "r"}),
+        (
+            {"inputs": "a?", "outputs": {"answer": "x"}, "reference_outputs": "r"},
+            {"inputs": "b?", "outputs": None, "reference_outputs": "r"},
+        ),
         ({"input": "a?", "output": "x"}, {"input": "b?", "output": None}),
     ],
     ids=["mlflow", "langsmith", "langfuse"],
-)  # fmt: skip
+)
 def test_null_outputs_of_tools_are_not_recorded(answered: dict[str, Any], unanswered: dict[str, Any]) -> None:
     """The same holds for rows that are taken apart, whatever their tool calls the output."""
     first, second = (record.response for record in records([answered, unanswered], warn=lambda _: None))

@@ -22,9 +22,7 @@ TEXT = "The mast of the old harbour was raised by hand, and it has been painted 
 def logged(cut: list[str], whole: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Two passages a question."""
     texts = [*cut, *whole]
-    return [
-        {"query": f"{n}?", "answer": "Four times.", "passages": texts[n : n + 2]} for n in range(0, len(texts), 2)
-    ]  # fmt: skip
+    return [{"query": f"{n}?", "answer": "Four times.", "passages": texts[n : n + 2]} for n in range(0, len(texts), 2)]
 
 
 def previews(count: int, end: str = "...", lengths: tuple[int, ...] = (200,)) -> list[str]:
@@ -40,12 +38,12 @@ WHOLE = [f"{n:04} {TEXT}"[:100] for n in range(20)]
     [
         (logged(previews(20)), "look cut off, as previews in logs are: they end in an ellipsis, at 203 "),
         (logged(previews(20, "…", (197, 200))), "at 198 to 201 characters. Support cannot be judged on them"),
-        (logged(previews(14), WHOLE[:6]), "14 of 20 passages look cut off"),     # what is shorter needs no cut
+        (logged(previews(14), WHOLE[:6]), "14 of 20 passages look cut off"),  # what is shorter needs no cut
         (logged(previews(20, " [truncated]", (80, 300, 500))), "20 of 20 passages look cut off"),
         (logged(previews(20) * 50), "1,000 of 1,000 passages"),
     ],
     ids=["one length", "nearly one length", "short ones are whole", "any length", "many"],
-)  # fmt: skip
+)
 def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> None:
     """Passages that a log cut off are told in one warning, with their length and what to do."""
     told: list[str] = []
@@ -57,12 +55,16 @@ def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> N
 @pytest.mark.parametrize(
     "rows",
     [
-        logged(previews(4)), logged([TEXT + "..."] * 20), logged(previews(6), WHOLE[:14]),
-        logged(previews(16, "...", (90, 300, 500)), WHOLE[:4]), logged(previews(14), [TEXT] * 6), logged([], WHOLE),
+        logged(previews(4)),
+        logged([TEXT + "..."] * 20),
+        logged(previews(6), WHOLE[:14]),
+        logged(previews(16, "...", (90, 300, 500)), WHOLE[:4]),
+        logged(previews(14), [TEXT] * 6),
+        logged([], WHOLE),
         logged(["..."] * 20),
     ],
     ids=["few", "one passage again and again", "a third", "no one length", "longer ones are whole", "whole", "empty"],
-)  # fmt: skip
+)
 def test_texts_that_end_in_dots_are_no_previews(rows: list[dict[str, Any]]) -> None:
     """Passages that end in an ellipsis by themselves are no news."""
     told: list[str] = []
@@ -90,9 +92,12 @@ def test_rows_stand_in_an_object_with_more(file: File, key: str, beside: dict[st
 def test_a_word_says_whether_it_is_answerable(file: File, where: str, word: str, answerable: bool | None) -> None:
     """Answerable and unanswerable are both read, wherever they stand; another word says nothing, or is refused."""
     places: dict[str, dict[str, Any]] = {
-        "segment": {"segments": {"answerability": word}}, "column": {"Answerability": word}, "kind": {"type": word},
-        "tag": {"tags": [word]}, "mapped": {"has_answer": word},
-    }  # fmt: skip
+        "segment": {"segments": {"answerability": word}},
+        "column": {"Answerability": word},
+        "kind": {"type": word},
+        "tag": {"tags": [word]},
+        "mapped": {"has_answer": word},
+    }
     columns = {"answerable": "has_answer"} if where == "mapped" else {}
     source = file("a.jsonl", {**ROW, **places[where]})
     if where == "mapped" and answerable is None:
@@ -113,10 +118,15 @@ def test_unanswerable_counts_where_both_are_said(one: One) -> None:
 @pytest.mark.parametrize(
     "column",
     [
-        "generated_answer", "llm_answer", "llm_response", "model_response", "modelOutput", "prediction",
+        "generated_answer",
+        "llm_answer",
+        "llm_response",
+        "model_response",
+        "modelOutput",
+        "prediction",
         "Predicted Answer",
     ],
-)  # fmt: skip
+)
 def test_what_a_model_wrote_is_the_answer(one: One, column: str) -> None:
     """A column named by its having been generated is the system's answer, and says nothing of the right one."""
     record = one({"question": "How tall?", "contexts": ["330 m."], column: "It is 330 m."})

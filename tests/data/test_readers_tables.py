@@ -26,14 +26,26 @@ File = Callable[..., str]
 
 ROWS: list[dict[str, Any]] = [
     {
-        "query_id": "1", "query": "a?", "answer": "x", "passages": [{"doc_id": "d1", "text": "t", "score": 0.5}],
-        "relevant": ["d1"], "segments": {"type": "new"}, "answerable": True, "latency_ms": {"total": 3.0},
+        "query_id": "1",
+        "query": "a?",
+        "answer": "x",
+        "passages": [{"doc_id": "d1", "text": "t", "score": 0.5}],
+        "relevant": ["d1"],
+        "segments": {"type": "new"},
+        "answerable": True,
+        "latency_ms": {"total": 3.0},
     },
     {
-        "query_id": "2", "query": "b?", "answer": None, "passages": [], "relevant": ["d2", "d3"],
-        "segments": {"type": None}, "answerable": None, "latency_ms": {"total": None},
+        "query_id": "2",
+        "query": "b?",
+        "answer": None,
+        "passages": [],
+        "relevant": ["d2", "d3"],
+        "segments": {"type": None},
+        "answerable": None,
+        "latency_ms": {"total": None},
     },
-]  # fmt: skip
+]
 
 
 def told(source: Any, **options: Any) -> list[tuple[Example, Any]]:
@@ -297,13 +309,15 @@ def test_reading_imports_no_table_library(file: File) -> None:
 def test_what_pandas_and_numpy_leave_in_dictionaries() -> None:
     """NaN for nothing, NumPy numbers and arrays, dates and decimals in a list of dictionaries are understood."""
     np = pytest.importorskip("numpy")
-    passage = {
-        "doc_id": np.int64(7), "text": "t", "score": np.float32(0.5), "updated_at": date(2024, 1, 3),
-    }  # fmt: skip
+    passage = {"doc_id": np.int64(7), "text": "t", "score": np.float32(0.5), "updated_at": date(2024, 1, 3)}
     row = {
-        "query": "q", "answer": float("nan"), "passages": np.array([passage], dtype=object), "cost": Decimal("0.25"),
-        "answerable": np.bool_(True), "relevant": np.array(["7"]),
-    }  # fmt: skip
+        "query": "q",
+        "answer": float("nan"),
+        "passages": np.array([passage], dtype=object),
+        "cost": Decimal("0.25"),
+        "answerable": np.bool_(True),
+        "relevant": np.array(["7"]),
+    }
     ((example, response),) = told([row])
     assert (example.answerable, example.relevant) == (True, (Relevant(("7",)),))
     assert response.passages == (Passage("7", "7", "t", 0.5, updated_at="2024-01-03"),)

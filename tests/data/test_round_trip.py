@@ -177,11 +177,20 @@ def test_an_eval_set_survives_a_file(tmp_path: Path) -> None:
 def test_a_flat_table_holds_everything_but_empty_texts(tmp_path: Path) -> None:
     """CSV keeps lists and objects as JSON in their cells; an empty answer becomes none."""
     rows = [
-        {"query_id": "1", "query": 'say "a;b"\n', "answer": "x", "passages": [{"doc_id": "d", "text": "t"}],
-         "relevant": {"d": 2}, "segments": {"type": "new"}, "answerable": False, "reference_answer": "[1]",
-         "latency_ms": {"total": 3}, "tags": ["a,b"]},
+        {
+            "query_id": "1",
+            "query": 'say "a;b"\n',
+            "answer": "x",
+            "passages": [{"doc_id": "d", "text": "t"}],
+            "relevant": {"d": 2},
+            "segments": {"type": "new"},
+            "answerable": False,
+            "reference_answer": "[1]",
+            "latency_ms": {"total": 3},
+            "tags": ["a,b"],
+        },
         {"query_id": "2", "query": "b?", "answer": "", "passages": []},
-    ]  # fmt: skip
+    ]
     before = list(records(rows))
     assert csv_writer.write_records(tmp_path / "a.csv", before) == 2
     after = list(records(tmp_path / "a.csv"))
@@ -190,19 +199,34 @@ def test_a_flat_table_holds_everything_but_empty_texts(tmp_path: Path) -> None:
     assert (after[1].response.passages, after[1].response.answer) == ((), None)
     header = pl.read_csv(tmp_path / "a.csv").columns
     assert header == [
-        "query_id", "query", "reference_answer", "relevant", "answerable", "segments", "tags", "passages", "answer",
+        "query_id",
+        "query",
+        "reference_answer",
+        "relevant",
+        "answerable",
+        "segments",
+        "tags",
+        "passages",
+        "answer",
         "latency_ms",
-    ]  # fmt: skip
+    ]
 
 
 def test_the_written_line_is_the_documented_one() -> None:
     """A record that the documented line describes is written as that line."""
     row = {
-        "query_id": "q1", "query": "…", "reference_answer": "…", "relevant": {"d7": 2},
-        "gold_spans": [{"doc_id": "d7", "start": 10, "end": 95}], "answerable": True,
-        "segments": {"type": "multi_hop", "tenant": "acme"}, "tags": ["golden"],
-        "passages": [{"doc_id": "d7", "text": "…", "score": 0.81}], "answer": "four",
+        "query_id": "q1",
+        "query": "…",
+        "reference_answer": "…",
+        "relevant": {"d7": 2},
+        "gold_spans": [{"doc_id": "d7", "start": 10, "end": 95}],
+        "answerable": True,
+        "segments": {"type": "multi_hop", "tenant": "acme"},
+        "tags": ["golden"],
+        "passages": [{"doc_id": "d7", "text": "…", "score": 0.81}],
+        "answer": "four",
         "citations": [{"start": 0, "end": 4, "doc_id": "d7"}],
-        "latency_ms": {"retrieval": 31.0, "generation": 820.0}, "tokens": {"input": 900, "output": 60},
-    }  # fmt: skip
+        "latency_ms": {"retrieval": 31.0, "generation": 820.0},
+        "tokens": {"input": 900, "output": 60},
+    }
     assert json.loads(line(parsed(json.dumps(row)))) == row

@@ -64,8 +64,12 @@ def test_an_example_that_nobody_judged() -> None:
     """Without evidence there are no claims, without a cause it is null; a second answer says so."""
     example, response, *_ = view(repeat=1)
     assert score_fields(example, response, {}, {}) == {
-        "query_id": "q1", "repeat": 1, "scores": {}, "claims": [], "cause": None,
-    }  # fmt: skip
+        "query_id": "q1",
+        "repeat": 1,
+        "scores": {},
+        "claims": [],
+        "cause": None,
+    }
 
 
 def test_lines_keep_to_their_schema(tmp_path: Path) -> None:
@@ -81,12 +85,33 @@ def test_lines_keep_to_their_schema(tmp_path: Path) -> None:
 def test_a_table_of_scores() -> None:
     """Every score is a row; a missing value is null, never 0 or NaN."""
     assert score_table([SCORED, EMPTY]).to_dicts() == [
-        {"query_id": "q1", "repeat": 0, "metric": "faithfulness", "status": "scored", "value": 0.5, "numerator": 1.0,
-         "denominator": 2.0, "low": 0.5, "high": 0.5, "reason": "", "judge_id": "local"},
-        {"query_id": "q1", "repeat": 1, "metric": "recall@5", "status": "not_applicable", "value": None,
-         "numerator": None, "denominator": None, "low": None, "high": None, "reason": "no relevance labels",
-         "judge_id": None},
-    ]  # fmt: skip
+        {
+            "query_id": "q1",
+            "repeat": 0,
+            "metric": "faithfulness",
+            "status": "scored",
+            "value": 0.5,
+            "numerator": 1.0,
+            "denominator": 2.0,
+            "low": 0.5,
+            "high": 0.5,
+            "reason": "",
+            "judge_id": "local",
+        },
+        {
+            "query_id": "q1",
+            "repeat": 1,
+            "metric": "recall@5",
+            "status": "not_applicable",
+            "value": None,
+            "numerator": None,
+            "denominator": None,
+            "low": None,
+            "high": None,
+            "reason": "no relevance labels",
+            "judge_id": None,
+        },
+    ]
 
 
 def test_an_empty_table_has_the_same_columns() -> None:
@@ -131,8 +156,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError) as error:
         write_records(path, [Example("1", "q")])
     assert str(error.value) == (
-        f"{path}: cannot be written: No such file or directory. "
-        "Is there such a folder, and may you write to it?"
+        f"{path}: cannot be written: No such file or directory. Is there such a folder, and may you write to it?"
     )
 
 

@@ -16,12 +16,17 @@ def test_designs() -> None:
     """A grid multiplies, an ablation varies one value at a time, and the base comes first in both."""
     space = SearchSpace(K_AND_RETRIEVER, {"k": 5}, [{"k": 10, "retriever": "bm25"}])
     assert [called(one) for one in space.grid()] == [
-        "k=5,retriever=bm25", "k=1,retriever=bm25", "k=1,retriever=hybrid", "k=5,retriever=hybrid",
+        "k=5,retriever=bm25",
+        "k=1,retriever=bm25",
+        "k=1,retriever=hybrid",
+        "k=5,retriever=hybrid",
         "k=10,retriever=hybrid",
-    ]     # fmt: skip
+    ]
     assert [called(one) for one in space.one_factor()] == [
-        "k=5,retriever=bm25", "k=1,retriever=bm25", "k=5,retriever=hybrid",
-    ]     # fmt: skip
+        "k=5,retriever=bm25",
+        "k=1,retriever=bm25",
+        "k=5,retriever=hybrid",
+    ]
     assert space.stage("k", {"k": 1, "retriever": "hybrid"})[0] == {"k": 1, "retriever": "hybrid"}
 
 

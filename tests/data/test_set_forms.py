@@ -16,13 +16,26 @@ from ragauge.errors import DataError, UsageError
 TEXTS = {"a": "The hub is grey.", "b/c": "It pairs with 60 devices."}
 EXAMPLES = (
     rg.Example(
-        "q1", "Which colour?", references=("Grey.", "It is grey."), relevant=(rg.Relevant(("a",), 2.0),),
-        gold_spans=(rg.Span("a", 0, 16),), segments={"type": "single"}, tags=frozenset({"golden"}), cluster="x",
+        "q1",
+        "Which colour?",
+        references=("Grey.", "It is grey."),
+        relevant=(rg.Relevant(("a",), 2.0),),
+        gold_spans=(rg.Span("a", 0, 16),),
+        segments={"type": "single"},
+        tags=frozenset({"golden"}),
+        cluster="x",
     ),
-    rg.Example("q2", "How many?", references=("60",), relevant=(rg.Relevant(("b/c",)), rg.Relevant(("a",), 0.0)),
-               reference_claims=("It pairs with 60 devices.",), aspects=("number",), criteria=("says 60",)),
+    rg.Example(
+        "q2",
+        "How many?",
+        references=("60",),
+        relevant=(rg.Relevant(("b/c",)), rg.Relevant(("a",), 0.0)),
+        reference_claims=("It pairs with 60 devices.",),
+        aspects=("number",),
+        criteria=("says 60",),
+    ),
     rg.Example("q3", "日本語?", relevant=(rg.Relevant(("a",)),), answerable=True),
-)     # fmt: skip
+)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -80,12 +93,17 @@ def test_what_a_form_cannot_hold_is_refused(tmp_path: Path) -> None:
 def test_squad_is_a_set_and_its_corpus(tmp_path: Path) -> None:
     """Paragraphs are documents, answers spans where they stand as said; an impossible question is unanswerable."""
     asked = [
-        {"id": "1", "question": "Which colour?", "answers": [
-            {"text": "grey", "answer_start": 11}, {"text": "grey", "answer_start": 11},
-            {"text": "light", "answer_start": 0},
-        ]},
+        {
+            "id": "1",
+            "question": "Which colour?",
+            "answers": [
+                {"text": "grey", "answer_start": 11},
+                {"text": "grey", "answer_start": 11},
+                {"text": "light", "answer_start": 0},
+            ],
+        },
         {"id": "2", "question": "How heavy?", "answers": [], "is_impossible": True},
-    ]     # fmt: skip
+    ]
     data = {"version": "v2.0", "data": [{"title": "Hub", "paragraphs": [{"context": TEXTS["a"], "qas": asked}]}]}
     path = tmp_path / "squad.json"
     path.write_text(json.dumps(data), encoding="utf-8")

@@ -44,19 +44,37 @@ def ids(response: Response, field: str = "passages") -> list[str]:
 def test_genai_conventions(tmp_path: Path) -> None:
     """Query, documents, messages, tokens and model by the semantic conventions, as texts of JSON or structured."""
     found = [{"id": "a.md", "score": 0.5, "content": "A."}, {"id": "b.md"}]
-    asked = [{"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
-             {"role": "user", "parts": [{"type": "text", "content": "Passages … " + ASKED}]}]  # fmt: skip
+    asked = [
+        {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
+        {"role": "user", "parts": [{"type": "text", "content": "Passages … " + ASKED}]},
+    ]
     came = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "1"}, {"type": "text", "content": "14 days."}]}]
     for shape in (json.dumps, lambda value: value):
         response = one(
             tmp_path,
             span(1, 0, {"gen_ai.operation.name": "invoke_agent"}),
-            span(2, 1, {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": ASKED,
-                        "gen_ai.retrieval.documents": shape(found)}),
-            span(3, 1, {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.prompt_tokens": 9,
-                        "gen_ai.usage.output_tokens": 3, "gen_ai.input.messages": shape(asked),
-                        "gen_ai.output.messages": shape(came)}),
-        )  # fmt: skip
+            span(
+                2,
+                1,
+                {
+                    "gen_ai.operation.name": "retrieval",
+                    "gen_ai.retrieval.query.text": ASKED,
+                    "gen_ai.retrieval.documents": shape(found),
+                },
+            ),
+            span(
+                3,
+                1,
+                {
+                    "gen_ai.operation.name": "chat",
+                    "gen_ai.request.model": "m",
+                    "gen_ai.usage.prompt_tokens": 9,
+                    "gen_ai.usage.output_tokens": 3,
+                    "gen_ai.input.messages": shape(asked),
+                    "gen_ai.output.messages": shape(came),
+                },
+            ),
+        )
         assert response.passages is not None
         assert [(p.doc_id, p.text, p.score) for p in response.passages] == [("a.md", "A.", 0.5), ("b.md", None, None)]
         assert (response.answer, dict(response.tokens)) == ("14 days.", {"input": 9, "output": 3})
@@ -67,11 +85,16 @@ def test_genai_events(tmp_path: Path) -> None:
     response = one(
         tmp_path,
         span(1, 0, {KIND: "RETRIEVER", "output.value": "[]"}),
-        span(2, 0, {"gen_ai.operation.name": "chat"}, events=[
-            ("gen_ai.user.message", {"content": ASKED}),
-            ("gen_ai.choice", {"message": json.dumps({"role": "assistant", "content": "I do not know."})}),
-        ]),
-    )  # fmt: skip
+        span(
+            2,
+            0,
+            {"gen_ai.operation.name": "chat"},
+            events=[
+                ("gen_ai.user.message", {"content": ASKED}),
+                ("gen_ai.choice", {"message": json.dumps({"role": "assistant", "content": "I do not know."})}),
+            ],
+        ),
+    )
     assert (response.passages, response.answer) == ((), "I do not know.")
 
 
@@ -80,14 +103,32 @@ def test_openllmetry_results_are_events(tmp_path: Path) -> None:
     head = "db.query.result."
     response = one(
         tmp_path,
-        span(1, 0, {"traceloop.span.kind": "workflow",
-                    "traceloop.entity.input": json.dumps({"inputs": {"question": ASKED}}),
-                    "traceloop.entity.output": json.dumps({"outputs": {"answer": "14 days."}})}),
-        span(2, 1, {"db.system": "chroma"}, events=[
-            ("db.query.result", {f"{head}id": "c1", f"{head}document": "A.", f"{head}distance": 0.25,
-                                 f"{head}metadata": json.dumps({"source": "a.md"})}),
-        ]),
-    )  # fmt: skip
+        span(
+            1,
+            0,
+            {
+                "traceloop.span.kind": "workflow",
+                "traceloop.entity.input": json.dumps({"inputs": {"question": ASKED}}),
+                "traceloop.entity.output": json.dumps({"outputs": {"answer": "14 days."}}),
+            },
+        ),
+        span(
+            2,
+            1,
+            {"db.system": "chroma"},
+            events=[
+                (
+                    "db.query.result",
+                    {
+                        f"{head}id": "c1",
+                        f"{head}document": "A.",
+                        f"{head}distance": 0.25,
+                        f"{head}metadata": json.dumps({"source": "a.md"}),
+                    },
+                )
+            ],
+        ),
+    )
     assert response.passages is not None
     assert [(p.doc_id, p.text, p.score) for p in response.passages] == [("c1", "A.", -0.25)]
     assert response.answer == "14 days."
@@ -95,6 +136,7 @@ def test_openllmetry_results_are_events(tmp_path: Path) -> None:
 
 def test_mlflow(tmp_path: Path) -> None:
     """MLflow writes every value as JSON, texts with their quotes; a retriever's outputs are its documents."""
+
     def said(kind: str, sent: Any, came: Any) -> dict[str, str]:
         held = {"spanType": kind, "spanInputs": sent, "spanOutputs": came}
         return {f"mlflow.{name}": json.dumps(value) for name, value in held.items()}
@@ -104,9 +146,15 @@ def test_mlflow(tmp_path: Path) -> None:
         tmp_path,
         span(1, 0, said("CHAIN", {"question": ASKED}, "14 days.")),
         span(2, 1, said("RETRIEVER", ASKED, found)),
-        span(3, 1, {**said("CHAT_MODEL", {"messages": [{"role": "user", "content": "…"}]}, {"content": "Fourteen."}),
-                    "mlflow.chat.tokenUsage": json.dumps({"input_tokens": 7, "output_tokens": 2})}),
-    )  # fmt: skip
+        span(
+            3,
+            1,
+            {
+                **said("CHAT_MODEL", {"messages": [{"role": "user", "content": "…"}]}, {"content": "Fourteen."}),
+                "mlflow.chat.tokenUsage": json.dumps({"input_tokens": 7, "output_tokens": 2}),
+            },
+        ),
+    )
     assert response.passages is not None
     assert [p.text for p in response.passages] == ["A."]
     assert (response.answer, dict(response.tokens)) == ("14 days.", {"input": 7, "output": 2})
@@ -185,17 +233,19 @@ def test_sampled_by_the_exporter(state: str, weight: float, tmp_path: Path) -> N
     assert one(tmp_path, {**chain(), "traceState": state}, finder(2, 1, "a.md")).weight == weight
 
 
-@pytest.mark.parametrize(("threshold", "weight"), [
-    ("f" * 14, 1.0), ("ffffe", 524_288.0), ("ffffef39085f4a", pytest.approx(1e6, rel=1e-9)), ("ffffef3a", 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("threshold", "weight"),
+    [("f" * 14, 1.0), ("ffffe", 524_288.0), ("ffffef39085f4a", pytest.approx(1e6, rel=1e-9)), ("ffffef3a", 1.0)],
+)
 def test_no_request_stands_for_more_than_a_million(threshold: str, weight: float, tmp_path: Path) -> None:
     """A threshold that keeps fewer than one in a million, down to one of 2^56, is not told, and the reason is kept."""
     told = one(tmp_path, {**chain(), "traceState": f"ot=th:{threshold}"}, finder(2, 1, "a.md"))
     assert told.weight == weight
     assert ("weight" in told.missing) == (weight == 1.0)
     assert told.missing.get("weight", threshold) in (
-        threshold, f"th:{threshold} keeps fewer than one request in 1,000,000; it counts as one",
-    )  # fmt: skip
+        threshold,
+        f"th:{threshold} keeps fewer than one request in 1,000,000; it counts as one",
+    )
 
 
 def test_own_calls_and_evaluations_are_no_traffic(tmp_path: Path) -> None:
@@ -211,13 +261,13 @@ def test_own_calls_and_evaluations_are_no_traffic(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spans", "answer"),
     [
-        ([chain(), finder(3, 77, "a.md")], "14 days."),     # of what was between them nothing came
+        ([chain(), finder(3, 77, "a.md")], "14 days."),  # of what was between them nothing came
         ([chain(), finder(3, 77, "a.md"), span(4, 78, {KIND: "LLM", "output.value": "Draft."})], "14 days."),
-        ([span(1), chain(2, 77), finder(3, 2, "a.md")], "14 days."),     # the root says nothing
-        ([chain(5), chain(1, 77), finder(3, 1, "a.md")], "14 days."),     # it began before the only root
-        ([finder(3, 77, "a.md"), span(4, 77, {KIND: "LLM", "output.value": "Draft."})], "Draft."),     # no root came
+        ([span(1), chain(2, 77), finder(3, 2, "a.md")], "14 days."),  # the root says nothing
+        ([chain(5), chain(1, 77), finder(3, 1, "a.md")], "14 days."),  # it began before the only root
+        ([finder(3, 77, "a.md"), span(4, 77, {KIND: "LLM", "output.value": "Draft."})], "Draft."),  # no root came
     ],
-)  # fmt: skip
+)
 def test_a_span_whose_parent_was_dropped_is_of_the_root_around_it(
     spans: list[dict[str, Any]], answer: str, tmp_path: Path
 ) -> None:
@@ -246,20 +296,43 @@ ALONE: list[list[dict[str, Any]]] = [
     [span(1, 0, {**CHAT, **PARTS})],
     [span(1, 0, CHAT, events=[(DETAILS, PARTS)])],
     [span(1, 0, CHAT, events=OLDER)],
-    [span(1, 0, {"gen_ai.request.model": "m"}, events=[
-        ("gen_ai.user.message", {"content": ASKED}),
-        ("gen_ai.choice", {"index": 0, "message": json.dumps({"role": "assistant", "content": "14 days."})}),
-    ])],
-    [span(1, 0, {
-        "llm.request.type": "chat", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": ASKED,
-        "gen_ai.completion.0.content": "14 days.",
-    })],
-    [span(1, 0, {
-        KIND: "LLM", "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": ASKED,
-        "llm.output_messages.0.message.content": "14 days.",
-    })],
+    [
+        span(
+            1,
+            0,
+            {"gen_ai.request.model": "m"},
+            events=[
+                ("gen_ai.user.message", {"content": ASKED}),
+                ("gen_ai.choice", {"index": 0, "message": json.dumps({"role": "assistant", "content": "14 days."})}),
+            ],
+        )
+    ],
+    [
+        span(
+            1,
+            0,
+            {
+                "llm.request.type": "chat",
+                "gen_ai.prompt.0.role": "user",
+                "gen_ai.prompt.0.content": ASKED,
+                "gen_ai.completion.0.content": "14 days.",
+            },
+        )
+    ],
+    [
+        span(
+            1,
+            0,
+            {
+                KIND: "LLM",
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.content": ASKED,
+                "llm.output_messages.0.message.content": "14 days.",
+            },
+        )
+    ],
     [chain(1), span(2, 1, {KIND: "LLM", "output.value": "Draft."})],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("spans", ALONE)
@@ -276,9 +349,10 @@ def test_answers_without_retrieval_are_read_where_they_are_wanted(spans: list[di
 
 
 @pytest.mark.parametrize("result", ["Text of a.md.", json.dumps({"hits": [{"id": "a.md", "text": "Text of a.md."}]})])
-@pytest.mark.parametrize("tool", [
-    {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}, {KIND: "TOOL", "tool.name": "search"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "tool",
+    [{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}, {KIND: "TOOL", "tool.name": "search"}],
+)
 def test_what_tools_returned_is_what_an_answer_without_retrieval_rests_on(
     tool: dict[str, Any], result: str, tmp_path: Path
 ) -> None:
@@ -286,9 +360,11 @@ def test_what_tools_returned_is_what_an_answer_without_retrieval_rests_on(
     name = "output.value" if KIND in tool else "gen_ai.tool.call.result"
     asks = {**CHAT, "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [{"type": "tool_call"}]}])}
     spans = [
-        span(1, 0, {"gen_ai.operation.name": "invoke_agent"}), span(2, 1, {**PARTS, **asks}),
-        span(3, 1, {**tool, name: result}), span(4, 1, {**CHAT, **PARTS}),
-    ]  # fmt: skip
+        span(1, 0, {"gen_ai.operation.name": "invoke_agent"}),
+        span(2, 1, {**PARTS, **asks}),
+        span(3, 1, {**tool, name: result}),
+        span(4, 1, {**CHAT, **PARTS}),
+    ]
     path = written(tmp_path / "traces.jsonl", batch(spans))
     (record,) = read_records(path, Options(without_retrieval=True))
     assert record.response is not None
@@ -307,13 +383,15 @@ def test_graphs_of_langchain_by_openllmetry(asked: Any, tmp_path: Path) -> None:
     messages = [dumped("HumanMessage", ASKED), dumped("AIMessage", ""), dumped("ToolMessage", "x")]
     came = {"outputs": {"messages": [*messages, dumped("AIMessageChunk", "14 Tage.")]}}
     named = {
-        "traceloop.span.kind": "workflow", "traceloop.entity.output": json.dumps(came),
+        "traceloop.span.kind": "workflow",
+        "traceloop.entity.output": json.dumps(came),
         "traceloop.entity.input": json.dumps({"inputs": {"messages": [asked]}}),
-    }  # fmt: skip
+    }
     found = {
-        "traceloop.span.kind": "task", "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.span.kind": "task",
+        "gen_ai.operation.name": "vector_db_retrieve",
         "gen_ai.task.output": json.dumps({"documents": ["Text of a.md."], "count": 1}),
-    }  # fmt: skip
+    }
     (record,) = read(tmp_path, span(1, 0, named), span(2, 1, found))
     assert record.response is not None
     assert (record.example.query, record.response.answer) == (ASKED, "14 Tage.")
@@ -323,25 +401,34 @@ def test_graphs_of_langchain_by_openllmetry(asked: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sent", [ASKED, json.dumps({"query": ASKED}), json.dumps({"inputs": ASKED})])
 def test_a_retriever_alone_that_says_its_question(sent: str, tmp_path: Path) -> None:
     """The input of a retrieval task is the question where nothing around it says any."""
-    found = {"gen_ai.operation.name": "vector_db_retrieve", "traceloop.span.kind": "task", "gen_ai.task.input": sent,
-             "gen_ai.task.output": json.dumps({"documents": [{"id": "a.md", "content": "x"}]})}     # fmt: skip
+    found = {
+        "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.span.kind": "task",
+        "gen_ai.task.input": sent,
+        "gen_ai.task.output": json.dumps({"documents": [{"id": "a.md", "content": "x"}]}),
+    }
     (record,) = read(tmp_path, span(1, 0, found))
     assert record.response is not None
     assert (record.example.query, ids(record.response)) == (ASKED, ["a.md"])
 
 
 PAGE = {
-    "object": "vector_store.search_results.page", "search_query": [ASKED], "has_more": False,
+    "object": "vector_store.search_results.page",
+    "search_query": [ASKED],
+    "has_more": False,
     "data": [{"file_id": "f1", "filename": "a.md", "score": 0.9, "content": [{"type": "text", "text": "Ab Tag 14."}]}],
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize("named", [
-    {"output.value": json.dumps(PAGE)},
-    {"output.value": json.dumps({"matches": [{"id": "a.md", "text": "Ab Tag 14."}], "namespace": "docs"})},
-    {"retrieval.documents": json.dumps([{"id": "a.md", "content": "Ab Tag 14.", "score": 0.9}])},
-    {"retrieval.documents": [{"id": "a.md", "content": "Ab Tag 14."}]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"output.value": json.dumps(PAGE)},
+        {"output.value": json.dumps({"matches": [{"id": "a.md", "text": "Ab Tag 14."}], "namespace": "docs"})},
+        {"retrieval.documents": json.dumps([{"id": "a.md", "content": "Ab Tag 14.", "score": 0.9}])},
+        {"retrieval.documents": [{"id": "a.md", "content": "Ab Tag 14."}]},
+    ],
+)
 def test_documents_that_stand_in_one_value(named: dict[str, Any], tmp_path: Path) -> None:
     """What a service returned as it is, and all documents as one JSON, are documents like those apart."""
     response = one(tmp_path, chain(), span(2, 1, {KIND: "RETRIEVER", "input.value": ASKED, **named}))
@@ -392,8 +479,12 @@ def test_spans_in_a_circle_end(tmp_path: Path) -> None:
 
 def test_langfuse_metadata_is_plain() -> None:
     """A text that the SDK wrote as JSON is the same segment as one that it wrote as it is; other quotes stay."""
-    said = {"langfuse.trace.metadata.tenant": '"acme"', "langfuse.observation.metadata.plan": "pro",
-            "langfuse.trace.metadata.quote": '"', "langfuse.trace.metadata.said": '"a" and "b"'}     # fmt: skip
+    said = {
+        "langfuse.trace.metadata.tenant": '"acme"',
+        "langfuse.observation.metadata.plan": "pro",
+        "langfuse.trace.metadata.quote": '"',
+        "langfuse.trace.metadata.said": '"a" and "b"',
+    }
     step = langfuse.read(TraceSpan("t", "s", attributes=said))
     assert step is not None
     assert step.metadata == {"tenant": "acme", "plan": "pro", "quote": '"', "said": '"a" and "b"'}

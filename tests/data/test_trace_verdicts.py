@@ -27,16 +27,27 @@ def said(head: str, **fields: Any) -> dict[str, Any]:
 
 
 WHOLE = {
-    "name": "groundedness", "label": "grounded", "score": 1, "explanation": "It says so.", "annotator_kind": "Human",
-    "identifier": "ann", "metadata": '{"rubric": 2, "guideline": "4be01c92a7d3"}',
-}  # fmt: skip
+    "name": "groundedness",
+    "label": "grounded",
+    "score": 1,
+    "explanation": "It says so.",
+    "annotator_kind": "Human",
+    "identifier": "ann",
+    "metadata": '{"rubric": 2, "guideline": "4be01c92a7d3"}',
+}
 
 
-@pytest.mark.parametrize(("head", "scope"), [
-    ("annotations.0.annotation.", "span"), ("evaluations.7.evaluation.", "span"),
-    ("trace.annotations.0.annotation.", "trace"), ("trace.evaluations.0.evaluation.", "trace"),
-    ("session.annotations.0.annotation.", "session"), ("session.evaluations.0.evaluation.", "session"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "scope"),
+    [
+        ("annotations.0.annotation.", "span"),
+        ("evaluations.7.evaluation.", "span"),
+        ("trace.annotations.0.annotation.", "trace"),
+        ("trace.evaluations.0.evaluation.", "trace"),
+        ("session.annotations.0.annotation.", "session"),
+        ("session.evaluations.0.evaluation.", "session"),
+    ],
+)
 def test_attributes(head: str, scope: Any) -> None:
     """Each form of OpenInference's results has name, label, score, kind, annotator and guideline, and its scope."""
     (found,) = verdicts_of(span("cd", attributes=said(head, **WHOLE)))
@@ -46,13 +57,16 @@ def test_attributes(head: str, scope: Any) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("named", [
-    {"gen_ai.evaluation.evaluator.type": "human", "gen_ai.evaluation.evaluator.id": "ann"},
-    {"gen_ai.evaluation.annotator_kind": "HUMAN", "gen_ai.evaluation.identifier": "ann"},
-    {"annotator_kind": "HUMAN", "identifier": "ann"},
-    {"evaluation.annotator_kind": "HUMAN", "evaluation.identifier": "ann"},
-    {"annotation.annotator_kind": "HUMAN", "annotation.metadata": '{"annotator": "ann"}'},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"gen_ai.evaluation.evaluator.type": "human", "gen_ai.evaluation.evaluator.id": "ann"},
+        {"gen_ai.evaluation.annotator_kind": "HUMAN", "gen_ai.evaluation.identifier": "ann"},
+        {"annotator_kind": "HUMAN", "identifier": "ann"},
+        {"evaluation.annotator_kind": "HUMAN", "evaluation.identifier": "ann"},
+        {"annotation.annotator_kind": "HUMAN", "annotation.metadata": '{"annotator": "ann"}'},
+    ],
+)
 def test_events(named: dict[str, Any]) -> None:
     """The conventions' event has what they name, and who judged under the names that are proposed or kept for that."""
     head = "gen_ai.evaluation."
@@ -69,8 +83,11 @@ def test_links() -> None:
     result = said("evaluations.0.evaluation.", **WHOLE)
     judge = {KIND: "EVALUATOR", **result}
     for links, attributes, of in (
-        ((one,), judge, one), ((), judge, None), ((one, two), judge, None), ((one,), {KIND: "CHAIN", **result}, None),
-    ):  # fmt: skip
+        ((one,), judge, one),
+        ((), judge, None),
+        ((one, two), judge, None),
+        ((one,), {KIND: "CHAIN", **result}, None),
+    ):
         spoken = span("cd", attributes=attributes, links=links)
         assert judged_by(spoken) == of
         (found,) = verdicts_of(spoken)
@@ -78,15 +95,19 @@ def test_links() -> None:
         assert (found.trace_id, found.span_id, found.source) == (about.trace_id, about.span_id, TRACE)
 
 
-@pytest.mark.parametrize(("fields", "who", "position", "doc_id"), [
-    ({"identifier": "r1", "metadata": json.dumps({"annotator": "ann"})}, "ann", None, ""),
-    ({"identifier": "r1", "metadata": json.dumps({"email": "a@b.c", "document_position": 2})}, "a@b.c", 2, ""),
-    ({"identifier": "r1", "metadata": "no object"}, "r1", None, ""),
-    ({"metadata": json.dumps({"document_id": "a.md", "document_position": -1})}, "", None, "a.md"),
-    ({"metadata": {"annotator": "ann", "document_position": 1.5}}, "ann", None, ""),
-    ({"identifier": REDACTED, "label": REDACTED}, "", None, ""),
-    ({"metadata": "[" * 100_000}, "", None, ""), ({"identifier": "x" * 1_000}, "x" * 200, None, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "who", "position", "doc_id"),
+    [
+        ({"identifier": "r1", "metadata": json.dumps({"annotator": "ann"})}, "ann", None, ""),
+        ({"identifier": "r1", "metadata": json.dumps({"email": "a@b.c", "document_position": 2})}, "a@b.c", 2, ""),
+        ({"identifier": "r1", "metadata": "no object"}, "r1", None, ""),
+        ({"metadata": json.dumps({"document_id": "a.md", "document_position": -1})}, "", None, "a.md"),
+        ({"metadata": {"annotator": "ann", "document_position": 1.5}}, "ann", None, ""),
+        ({"identifier": REDACTED, "label": REDACTED}, "", None, ""),
+        ({"metadata": "[" * 100_000}, "", None, ""),
+        ({"identifier": "x" * 1_000}, "x" * 200, None, ""),
+    ],
+)
 def test_metadata(fields: dict[str, Any], who: str, position: int | None, doc_id: str) -> None:
     """The annotator stands in the metadata before the identifier, the passage there alone; what is redacted is not."""
     named = {"name": "relevance", "score": True, **fields}
@@ -108,19 +129,25 @@ def test_of_which_request_and_passage() -> None:
     documents = said("retrieval.documents.", **{"0.document.content": "one", "1.document.content": "two"})
     asked, only = {KIND: "CHAIN", "input.value": "Who?"}, said("retrieval.documents.0.", **{"document.content": "x"})
     spans = [
-        span("1a", attributes=asked), span("1b", "1a", attributes={KIND: "RETRIEVER", **documents}),
-        span("2a", attributes=asked), span("2b", "2a", attributes={KIND: "RETRIEVER", **only}),
-    ]  # fmt: skip
+        span("1a", attributes=asked),
+        span("1b", "1a", attributes={KIND: "RETRIEVER", **documents}),
+        span("2a", attributes=asked),
+        span("2b", "2a", attributes={KIND: "RETRIEVER", **only}),
+    ]
     verdicts = [
-        TraceVerdict(TRACE, "1b" * 8, "relevance", position=1), TraceVerdict(TRACE, "1b" * 8, "relevance"),
-        TraceVerdict(TRACE, "2b" * 8, "relevance"), TraceVerdict(TRACE, "99" * 8, "relevance"),
+        TraceVerdict(TRACE, "1b" * 8, "relevance", position=1),
+        TraceVerdict(TRACE, "1b" * 8, "relevance"),
+        TraceVerdict(TRACE, "2b" * 8, "relevance"),
+        TraceVerdict(TRACE, "99" * 8, "relevance"),
         TraceVerdict(OTHER, "1b" * 8, "relevance"),
-    ]  # fmt: skip
+    ]
     found = placed(requests(spans), spans, verdicts)
     passages = {where: [one.passage for one in several] for where, several in found.items()}
     assert passages == {
-        f"{TRACE}:{'1a' * 8}": [{"content": "two"}, None], f"{TRACE}:{'2a' * 8}": [{"content": "x"}], "": [None],
-    }  # fmt: skip
+        f"{TRACE}:{'1a' * 8}": [{"content": "two"}, None],
+        f"{TRACE}:{'2a' * 8}": [{"content": "x"}],
+        "": [None],
+    }
 
 
 def test_outcome_of_inner_spans_and_events() -> None:

@@ -46,9 +46,11 @@ def spans_in(path: Path) -> list[tuple[dict[str, Any], dict[str, Any], dict[str,
     batches = [json.loads(line) for line in path.read_text().splitlines()]
     return [
         (sent.get("resource", {}), {key: scope[key] for key in scope if key != "spans"}, one)
-        for one_batch in batches for sent in one_batch["resourceSpans"]
-        for scope in sent["scopeSpans"] for one in scope["spans"]
-    ]  # fmt: skip
+        for one_batch in batches
+        for sent in one_batch["resourceSpans"]
+        for scope in sent["scopeSpans"]
+        for one in scope["spans"]
+    ]
 
 
 def all_spans(path: Path) -> list[TraceSpan]:
@@ -68,9 +70,13 @@ def apart(spans: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]) ->
 def test_exporters_are_there() -> None:
     """Six exporters of four frameworks recorded the pipeline."""
     assert [path.stem for path in FILES] == [
-        "haystack", "langfuse", "openinference-haystack", "openinference-langchain", "openinference-llamaindex",
+        "haystack",
+        "langfuse",
+        "openinference-haystack",
+        "openinference-langchain",
+        "openinference-llamaindex",
         "openllmetry-langchain",
-    ]  # fmt: skip
+    ]
 
 
 @each
@@ -174,15 +180,42 @@ def test_redacting_never_invents(file: Path) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
-        ["documents", "query", "args", "kwargs", "replies", "text", "content", "id", "metadata", "messages", "role"]
-    ), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "documents",
+                    "query",
+                    "args",
+                    "kwargs",
+                    "replies",
+                    "text",
+                    "content",
+                    "id",
+                    "metadata",
+                    "messages",
+                    "role",
+                ]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
     max_leaves=8,
-)  # fmt: skip
-NAMES = sorted({item["key"] for file in FILES for _, _, one in spans_in(file) for item in one["attributes"]} | {
-    "gen_ai.retrieval.documents", "gen_ai.output.messages", "mlflow.spanType", "mlflow.spanOutputs", "reranker.query",
-    "reranker.output_documents.0.document.content", "langfuse.observation.usage_details",
-})  # fmt: skip
+)
+NAMES = sorted(
+    {item["key"] for file in FILES for _, _, one in spans_in(file) for item in one["attributes"]}
+    | {
+        "gen_ai.retrieval.documents",
+        "gen_ai.output.messages",
+        "mlflow.spanType",
+        "mlflow.spanOutputs",
+        "reranker.query",
+        "reranker.output_documents.0.document.content",
+        "langfuse.observation.usage_details",
+    }
+)
 KINDS = st.sampled_from(["RETRIEVER", "RERANKER", "LLM", "CHAIN", "retriever", "generation", "chat", "retrieval"])
 
 
@@ -209,8 +242,12 @@ def test_dialects_are_pure() -> None:
 def test_evaluated_as_traffic(tmp_path: Path) -> None:
     """A file of traces is evaluated as it is, free metrics and all, with the service as a segment."""
     card = rg.evaluate(
-        FILES[3], traffic=True, segments=["service"], metrics=["empty_result_rate"], judge="none",
-        store=f"sqlite:///{tmp_path}/s.db"
+        FILES[3],
+        traffic=True,
+        segments=["service"],
+        metrics=["empty_result_rate"],
+        judge="none",
+        store=f"sqlite:///{tmp_path}/s.db",
     )
     assert card["empty_result_rate"].mean == pytest.approx(1 / 3)
 

@@ -58,9 +58,20 @@ def ranked(path: Path, score_bits: ScoreBits = 64) -> list[tuple[str, str, int]]
         " " + RUN.replace("\n", "  \n "),
         "\ufeff" + RUN,
     ],
-    ids=["plain", "tabs", "crlf", "no last newline", "wide", "mixed", "blank lines", "comments", "long tags",
-         "padded", "byte order mark"],
-)     # fmt: skip
+    ids=[
+        "plain",
+        "tabs",
+        "crlf",
+        "no last newline",
+        "wide",
+        "mixed",
+        "blank lines",
+        "comments",
+        "long tags",
+        "padded",
+        "byte order mark",
+    ],
+)
 def test_run_is_read_however_it_is_laid_out(write: Write, text: str) -> None:
     """A TREC run is the same run whatever blanks, comments and line ends it is written with."""
     assert ranked(write(text)) == RANKED
@@ -94,8 +105,10 @@ def test_an_object_of_objects_is_labels_or_a_run(write: Write) -> None:
     for indent in (None, 2):
         path = write(json.dumps({"q1": {"b": 0, "a": 1.5}, "q2": {"c": 2}}, indent=indent))
         assert read_qrels(path).select("query_id", "doc_id", "grade").rows() == [
-            ("q1", "b", 0.0), ("q1", "a", 1.5), ("q2", "c", 2.0),
-        ]  # fmt: skip
+            ("q1", "b", 0.0),
+            ("q1", "a", 1.5),
+            ("q2", "c", 2.0),
+        ]
         assert ranked(path) == [("q1", "b", 2), ("q1", "a", 1), ("q2", "c", 1)]
     with pytest.raises(DataError, match="grade of document 'a' of query 'q1' must be a number, found \"yes\""):
         read_qrels(write('{"q1": {"a": "yes"}}'))
@@ -119,9 +132,7 @@ def test_parquet_and_json_lines_under_usual_names(tmp_path: Path, names: tuple[s
     frame.write_parquet(tmp_path / "run.bin")
     frame.write_ndjson(tmp_path / "run.txt")
     assert ranked(tmp_path / "run.bin") == ranked(tmp_path / "run.txt") == RANKED
-    labels = pl.DataFrame(
-        {names[0]: ["q1", "q1", "q2"], names[1]: ["a", "b", "c"], "relevance": [1, 0, 2]}
-    )
+    labels = pl.DataFrame({names[0]: ["q1", "q1", "q2"], names[1]: ["a", "b", "c"], "relevance": [1, 0, 2]})
     labels.write_parquet(tmp_path / "qrels.bin")
     assert read_qrels(tmp_path / "qrels.bin").rows() == JUDGED
 
@@ -229,22 +240,22 @@ WRONG_RUNS: dict[str, tuple[str | bytes, str]] = {
     "cut gzip": (gzip.compress(RUN.encode() * 50)[:-20], "file: the packed data is broken or cut short"),
     "header": ("query_id\tdoc_id\tscore\nq\td\t1\n", "found a table with a header."),
     "JSON array": ('[{"query_id": "q", "doc_id": "d", "score": 1}]', "line 1: expected a JSON object, found list."),
-    "broken JSON": (
-        '{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q"\n', "line 2: expected one JSON object a line",
-    ),
+    "broken JSON": ('{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q"\n', "line 2: expected one JSON object a line"),
     "field missing": ('{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q", "score": 1}\n', f"line 2: {NO_ID} nothing."),
     "null score": ('{"qid": "q", "pid": "d", "score": null}\n', "line 1: score must be a number, found nothing."),
     "score is true": ('{"qid": "q", "pid": "d", "score": true}\n', "line 1: score must be a number, found true."),
     "id is a list": (
-        '{"qid": "q", "pid": "c", "score": 1}\n{"qid": "q", "pid": ["d"], "score": 1}\n', f'line 2: {NO_ID} ["d"].',
+        '{"qid": "q", "pid": "c", "score": 1}\n{"qid": "q", "pid": ["d"], "score": 1}\n',
+        f'line 2: {NO_ID} ["d"].',
     ),
     "no document": ('{"qid": "q", "score": 1}\n', "no column 'doc_id' (found: qid, score). It may be called doc_id"),
     "no score": ('{"qid": "q", "pid": "d"}\n', "no column 'score' (found: qid, pid). It may be called score, sim."),
-}     # fmt: skip
+}
 WRONG_QRELS: dict[str, tuple[str | bytes, str]] = {
     "empty": ("", "file: the file is empty."),
     "three fields": (
-        QRELS + "q3 d 1\n", "file line 4: expected four fields (query, iteration, document, grade), found 3.",
+        QRELS + "q3 d 1\n",
+        "file line 4: expected four fields (query, iteration, document, grade), found 3.",
     ),
     "run": (RUN, "found 6. This looks like a run: the labels come first, then the run."),
     "grade is a word": (QRELS + "q3 0 d yes\n", "file line 4: grade must be a finite number, found 'yes'."),
@@ -264,7 +275,7 @@ WRONG_QRELS: dict[str, tuple[str | bytes, str]] = {
         '{"qid": "q", "pid": "d", "rel": 1}\n\n{"qid": "q", "pid": "d", "rel": 2}\n',
         "line 3: document 'd' of query 'q' has grade 2, but grade 1 on line 1.",
     ),
-}     # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG_RUNS)

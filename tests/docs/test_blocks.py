@@ -37,7 +37,7 @@ ASKED = {
     "limits": ("How many devices can be paired with a hub?", "60 devices can be paired with a hub."),
     "colours": ("In which colours does the hub come?", "The hub comes in grey and in white."),
 }
-APP = '''
+APP = """
 from pathlib import Path
 
 TEXTS = {path.stem: path.read_text() for path in sorted(Path("docs").glob("*.md"))}
@@ -53,13 +53,13 @@ class Rag:
 
     def generate(self, query, passages):
         return passages[0]["text"].split(". ")[0] + "." if passages else "I do not know."
-'''
-RUNS = {     # the runs that a page speaks of
+"""
+RUNS = {  # the runs that a page speaks of
     "docs/comparing.md": ("main", "k8", "k12", "rerank"),
     "docs/gates.md": ("main", "my-branch"),
 }
 SYSTEMS = {"docs/frameworks.md": "postgresql://user@host/docs", "docs/reference-rag.md": "reference:docs"}
-SAYS_NO = {"ragauge gate": (0, 3, 4)}     # commands whose exit code is a verdict
+SAYS_NO = {"ragauge gate": (0, 3, 4)}  # commands whose exit code is a verdict
 SERVICE = "https://support.example.com/ask"
 TYPED = ("console", "python", "yaml", "json")
 
@@ -98,12 +98,20 @@ def rows(name: str) -> list[dict[str, Any]]:
     for n in range(12):
         place = list(TEXTS)[(n + (n < 3 + len(name) % 3)) % 3]
         query, answer = ASKED[list(TEXTS)[n % 3]]
-        found.append({
-            "query_id": f"q{n}", "query": query, "answer": ASKED[place][1], "reference_answer": answer,
-            "passages": [{"doc_id": place, "text": TEXTS[place]}], "relevant": {list(TEXTS)[n % 3]: 1},
-            "segments": {"type": "multi_hop" if n % 2 else "lookup"}, "latency_ms": 800 + n + len(name), "cost": 0.001,
-            "tags": ["regression"],
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{n}",
+                "query": query,
+                "answer": ASKED[place][1],
+                "reference_answer": answer,
+                "passages": [{"doc_id": place, "text": TEXTS[place]}],
+                "relevant": {list(TEXTS)[n % 3]: 1},
+                "segments": {"type": "multi_hop" if n % 2 else "lookup"},
+                "latency_ms": 800 + n + len(name),
+                "cost": 0.001,
+                "tags": ["regression"],
+            }
+        )
     return found
 
 
@@ -129,13 +137,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name, (query, answer) in ASKED.items()
         ],
         "log": [
-            {"messages": [
-                {"role": "user", "content": f"Context:\n{TEXTS[name]}\n\nQuestion: {query}"},
-                {"role": "assistant", "content": answer},
-            ]}
+            {
+                "messages": [
+                    {"role": "user", "content": f"Context:\n{TEXTS[name]}\n\nQuestion: {query}"},
+                    {"role": "assistant", "content": answer},
+                ]
+            }
             for name, (query, answer) in ASKED.items()
         ],
-    }  # fmt: skip
+    }
     for name, found in lines.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
     (tmp_path / "my_app.py").write_text(APP)
@@ -155,11 +165,7 @@ def service() -> Iterator[FlakyService]:
 @pytest.mark.server
 @pytest.mark.parametrize("page", sorted({block.page for block in OPEN}))
 def test_blocks_of_the_page_run(
-    page: str,
-    folder: Path,
-    service: FlakyService,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    page: str, folder: Path, service: FlakyService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The page's commands and Python run in order in one folder, after its files of settings are written there."""
     for name in RUNS.get(page, ()):
@@ -176,7 +182,7 @@ def test_blocks_of_the_page_run(
                 typed(command.replace(SERVICE, service.url), monkeypatch, capsys)
         elif block.language == "python":
             executed(block)
-        elif block.language == "yaml":     # refuses what it does not know
+        elif block.language == "yaml":  # refuses what it does not know
             settings = yaml.safe_load(block.text)
             if page in SYSTEMS:
                 build_system(SYSTEMS[page], settings["system"])

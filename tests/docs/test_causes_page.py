@@ -59,7 +59,7 @@ def test_matrix_of_the_page_is_whole() -> None:
     """Every cause that can be planted has at least 30 cases in the page's matrix, and enough of them are right."""
     matrix = tool.read(tool.part(PAGE, "matrix")[1])
     for name in NAMES:
-        if name == "unclear":     # what nobody can tell cannot be planted
+        if name == "unclear":  # what nobody can tell cannot be planted
             continue
         assert sum(n for (planted, _), n in matrix.items() if planted == name) >= 30
     assert tool.share(matrix) >= tool.LEAST

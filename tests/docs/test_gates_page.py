@@ -51,11 +51,17 @@ def test_arithmetic_of_the_page(tmp_path: Path) -> None:
         for n in range(160):
             kind, place = KINDS[n % 4], n // 4
             missed = place < (8 if kind == "multi_hop" else 7 if kind != "lookup" else 6) + more * (kind == "multi_hop")
-            rows.append({
-                "query_id": f"q{n}", "query": f"what is {n}", "answer": "it", "relevant": {f"d{n}": 1},
-                "passages": [{"doc_id": "x" if missed else f"d{n}", "text": "it"}], "latency_ms": 900 + n,
-                "segments": {"type": kind},
-            })     # fmt: skip
+            rows.append(
+                {
+                    "query_id": f"q{n}",
+                    "query": f"what is {n}",
+                    "answer": "it",
+                    "relevant": {f"d{n}": 1},
+                    "passages": [{"doc_id": "x" if missed else f"d{n}", "text": "it"}],
+                    "latency_ms": 900 + n,
+                    "segments": {"type": kind},
+                }
+            )
         rg.evaluate(rows, metrics="recall@5,latency", judge=None, store=url, name=name)
     path = tmp_path / "ragauge.yaml"
     path.write_text(RULES)

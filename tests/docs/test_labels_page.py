@@ -22,8 +22,10 @@ def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAGAUGE_STORE", raising=False)
     Path("labels.jsonl").write_text(LINES.text)
-    rows = [{"query": f"{n}?", "answer": "It is 3 m tall.", "passages": [f"{n} is 3 m tall."], "reference": "3 m"}
-            for n in range(3)]     # fmt: skip
+    rows = [
+        {"query": f"{n}?", "answer": "It is 3 m tall.", "passages": [f"{n} is 3 m tall."], "reference": "3 m"}
+        for n in range(3)
+    ]
     rg.evaluate(rows, metrics="faithfulness")
     for command in (one for block in COMMANDS for one in block.commands):
         monkeypatch.setattr(sys, "argv", shlex.split(command))

@@ -85,7 +85,7 @@ def test_command_runs(
         monkeypatch.setenv(name, "sk-your-key")
     for provider, place in PROVIDERS.items():
         root = server.url.removesuffix("/v1")
-        if place.variable:      # a model that Python code hands over has no place
+        if place.variable:  # a model that Python code hands over has no place
             monkeypatch.setenv(place.variable, server.url if provider in ("openai", "openai-chat", "ollama") else root)
     monkeypatch.setenv("RAGAUGE_PRICES", "prices.yaml")
     words = shlex.split(re.sub(r"http://localhost:\d+/v1", server.url, command))
@@ -94,7 +94,7 @@ def test_command_runs(
     try:
         main()
     except SystemExit as end:
-        assert not end.code, capsys.readouterr().err     # noqa: PT017 - the command's own exit code
+        assert not end.code, capsys.readouterr().err  # noqa: PT017 - the command's own exit code
     assert "".join(capsys.readouterr()).strip()
     for output in re.findall(r"-o (\S+)", command):
         assert (folder / output).is_file()
@@ -104,8 +104,9 @@ def test_page_sets_what_its_commands_need() -> None:
     """The page has a dozen commands and more, and exports the key and the price file that they use."""
     assert len(COMMANDS) >= 15
     assert {line.partition("=")[0] for line in LINES if line.startswith("export ")} == {
-        "export OPENAI_API_KEY", "export RAGAUGE_PRICES",
-    }  # fmt: skip
+        "export OPENAI_API_KEY",
+        "export RAGAUGE_PRICES",
+    }
 
 
 def test_page_names_every_provider_question_and_setting() -> None:

@@ -14,7 +14,7 @@ from tests.docs.pages import taken
 
 MARKED, WHOLE = taken("docs/regression-tests.md", "python")
 (FAILED,) = taken("docs/regression-tests.md", "text")
-APP = '''
+APP = """
 import json
 from pathlib import Path
 
@@ -24,22 +24,28 @@ ANSWERS = {row["query"]: row for row in map(json.loads, LINES)}
 
 def answer(question):
     return {name: ANSWERS[question][name] for name in ("answer", "passages")}
-'''
+"""
 ROWS = [
     {
-        "query_id": f"q{n}", "query": f"What is number {n}?", "answer": f"Number {n} is {n}00 metres tall.",
+        "query_id": f"q{n}",
+        "query": f"What is number {n}?",
+        "answer": f"Number {n} is {n}00 metres tall.",
         "passages": [{"doc_id": f"d{n}", "text": f"Number {n} is {n}00 metres tall."}],
-        "reference_answer": f"Number {n} is {n}00 metres tall.", "relevant": {f"d{n}": 1},
+        "reference_answer": f"Number {n} is {n}00 metres tall.",
+        "relevant": {f"d{n}": 1},
     }
-    for n in range(1, 13) if n != 9
+    for n in range(1, 13)
+    if n != 9
 ] + [
     {
-        "query_id": "q9", "query": "Wie hoch ist der Turm?", "relevant": {"d9": 1},
+        "query_id": "q9",
+        "query": "Wie hoch ist der Turm?",
+        "relevant": {"d9": 1},
         "answer": "Der Turm ist 1.000 Meter hoch. Er steht in Berlin.",
         "passages": [{"doc_id": "d9", "text": "Der Turm ist 330 Meter hoch und steht in Paris."}],
         "reference_answer": "Der Turm ist 330 Meter hoch.",
     }
-]     # fmt: skip
+]
 
 
 @pytest.fixture

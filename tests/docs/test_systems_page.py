@@ -55,8 +55,9 @@ def test_five_minutes_with_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
         found = asyncio.run(_asked(system))
         (request,) = service.requests
     assert (request.body, request.headers["authorization"]) == (
-        {"question": "How long?", "top_k": 5}, "Bearer swordfish-9",
-    )  # fmt: skip
+        {"question": "How long?", "top_k": 5},
+        "Bearer swordfish-9",
+    )
     assert (system.name, found.answer, found.tokens) == ("support-bot", "30 days.", {"input": 20, "output": 4})
     assert [(one.doc_id, one.text, one.score) for one in found.passages or ()] == [("faq-1", "Within 30 days.", 0.9)]
 

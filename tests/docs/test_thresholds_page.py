@@ -13,7 +13,7 @@ import ragauge as rg
 from ragauge.cli.main import main
 
 (SHOWN,) = taken("docs/thresholds.md", "console")
-SOLVED = {0: 30, 1: 34, 2: 29, 3: 97, 4: 93}     # words of four in the answer: how many of a hundred answers served
+SOLVED = {0: 30, 1: 34, 2: 29, 3: 97, 4: 93}  # words of four in the answer: how many of a hundred answers served
 WORDS = ("alpha", "beta", "gamma", "delta")
 
 
@@ -25,13 +25,15 @@ def test_output_of_the_page(
     monkeypatch.delenv("RAGAUGE_STORE", raising=False)
     rows = [
         {
-            "query_id": f"q{right}-{n}", "query": f"Which words, {right} {n}?", "reference_answer": " ".join(WORDS),
+            "query_id": f"q{right}-{n}",
+            "query": f"Which words, {right} {n}?",
+            "reference_answer": " ".join(WORDS),
             "answer": " ".join([*WORDS[:right], *("other", "more", "than", "that")[right:]]),
             "outcome": {"solved": n < solved},
         }
         for right, solved in SOLVED.items()
         for n in range(100)
-    ]     # fmt: skip
+    ]
     rg.evaluate(rows, metrics="token_f1", judge=None, name="solved")
     capsys.readouterr()
     monkeypatch.setattr(sys, "argv", SHOWN.commands[0].split())

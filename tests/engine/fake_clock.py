@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-STUCK = 5.0     # real seconds without anything to do, after which a test has hung
+STUCK = 5.0  # real seconds without anything to do, after which a test has hung
 
 
 class _Jumping(selectors.DefaultSelector):

@@ -19,8 +19,8 @@ from ragauge.judging.probing.change import ProbePool
 from ragauge.judging.probing.position import position_cases
 from ragauge.text.sentences import split
 
-SENTENCES, UNSUPPORTED = 3, 0.5     # of an answer; and the share of them that the passages do not hold
-OWN = "mine"     # the family that a judge may favour
+SENTENCES, UNSUPPORTED = 3, 0.5  # of an answer; and the share of them that the passages do not hold
+OWN = "mine"  # the family that a judge may favour
 OTHER = {"supported": "not_in_context", "not_in_context": "supported", "contradicted": "supported"}
 
 
@@ -42,7 +42,7 @@ def rows(seed: int, n: int) -> list[Labelled]:
         parts = tuple(
             LabelledPart(one.start, one.end, ("supported" if holds else "not_supported",))
             for one, holds in zip(split(answer), true, strict=True)
-        )  # fmt: skip
+        )
         family = OWN if number % 2 else "yours"
         found.append(Labelled(str(number), f"Question {number}?", passages, answer, parts, {"family": family}))
     return found
@@ -81,14 +81,18 @@ class SwayedJudge:
         assert isinstance(inputs, VerifyAnswer)
         claims = [
             Claim(
-                one.n, one.text, one.start, one.end, supporting=(1,) * (label == "supported"),
+                one.n,
+                one.text,
+                one.start,
+                one.end,
+                supporting=(1,) * (label == "supported"),
                 contradicting=(1,) * (label == "contradicted"),
             )
             for one in split(inputs.answer)
             for label in [self._verdict(one.text, inputs, judge_repeat)]
         ]
         return AnswerFacts(tuple(claims), "fully", False)
-        yield []     # makes it a generator; nothing is asked of a model
+        yield []  # makes it a generator; nothing is asked of a model
 
     def _verdict(self, sentence: str, inputs: VerifyAnswer, judge_repeat: int) -> str:
         context = " ".join(inputs.passages or ())
@@ -115,14 +119,14 @@ class SwayedJudge:
         return any(
             holds and chance(self.seed, by, self.worded, probe, "sways") < self.sways.get(probe, 0.0)
             for probe, holds in ways.items()
-        )  # fmt: skip
+        )
 
     def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
         """Prefers the better answer; of some pairs whatever is shown first."""
         swayed = chance(self.seed, pair.query, "position") < self.sways.get("position", 0.0)
         shown, second = (self._turned(pair, order, judge_repeat, order if swayed else 1) for order in (1, 2))
         return Preference(shown, second)
-        yield []     # makes it a generator; nothing is asked of a model
+        yield []  # makes it a generator; nothing is asked of a model
 
     def _turned(self, pair: AnswerPair, order: int, judge_repeat: int, better: int) -> Better:
         turned = chance(self.seed, pair.query, order, judge_repeat, "wavers") < self.wavers

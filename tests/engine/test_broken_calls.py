@@ -27,17 +27,25 @@ def rows(n: int, sentences: int) -> list[dict[str, Any]]:
     """Questions with two passages of so many sentences, the first of which holds the answer."""
     return [
         {
-            "query_id": f"q{i}", "query": f"Is the boat {i} blue in summer?",
-            "answer": f"The boat {i} is blue in summer.", "reference_answer": f"The boat {i} is blue in summer.",
+            "query_id": f"q{i}",
+            "query": f"Is the boat {i} blue in summer?",
+            "answer": f"The boat {i} is blue in summer.",
+            "reference_answer": f"The boat {i} is blue in summer.",
             "passages": [
-                {"doc_id": f"a{i}", "text": f"The boat {i} is blue in summer. " + " ".join(
-                    f"In year {year} the {COLOURS[year % 10]} paint of the hull cost {year} pounds, and the sail more."
-                    for year in range(sentences))},
+                {
+                    "doc_id": f"a{i}",
+                    "text": f"The boat {i} is blue in summer. "
+                    + " ".join(
+                        f"In year {year} the {COLOURS[year % 10]} paint of the hull cost {year} pounds, "
+                        "and the sail more."
+                        for year in range(sentences)
+                    ),
+                },
                 {"doc_id": f"b{i}", "text": "Harbours are deep."},
             ],
         }
         for i in range(n)
-    ]     # fmt: skip
+    ]
 
 
 @pytest.fixture
@@ -216,13 +224,17 @@ NO_CHOICE = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
     [
         ("openai-chat", NO_CHOICE, "the server's reply holds no choices"),
         ("openai", NO_CHOICE, "the server's reply is not what openai sends: TypeError: "),
-        ("openai-chat", {"error": {"message": "upstream overloaded"}},
-         'the server\'s reply is not what openai-chat sends: wrong or missing: id, choices, model, object'),
+        (
+            "openai-chat",
+            {"error": {"message": "upstream overloaded"}},
+            "the server's reply is not what openai-chat sends: wrong or missing: id, choices, model, object",
+        ),
         ("openai-chat", {"choices": "x" * 100_000}, "the server's reply is not what openai-chat sends: AttributeError"),
     ],
 )
-def test_a_reply_of_another_shape_says_so(store: str, provider: str, body: Mapping[str, Any], why: str,
-                                          monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_of_another_shape_says_so(
+    store: str, provider: str, body: Mapping[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the library cannot read is told as the server's reply, not in an exception's words alone."""
     monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.001,))
     with Shapeless(body=body) as server, pytest.raises(JudgeError, match=re.escape(why)):
@@ -282,8 +294,14 @@ def test_claims_that_could_not_be_had_are_not_compared(store: str) -> None:
 
     with FaultyServer(reply=only_others) as server:
         with pytest.raises(JudgeError):
-            rg.evaluate(rows(2, 1), judge=f"openai-chat:any@{server.url}", metrics="answer_correctness", store=store,
-                        name="r", timeout=60)
+            rg.evaluate(
+                rows(2, 1),
+                judge=f"openai-chat:any@{server.url}",
+                metrics="answer_correctness",
+                store=store,
+                name="r",
+                timeout=60,
+            )
         sent = [request.body["messages"][1]["content"] for request in server.requests]
     assert [text for text in sent if "answer claims" in text] == []
     found = rg.open_run("r", store=store).scorecard().to_polars()

@@ -49,7 +49,7 @@ def test_least_output_is_taken_where_the_usual_does_not_fit() -> None:
     budget.pay(NAME, ask("a"), Usage(0, 1_400))
     with pytest.raises(BudgetReached, match=r"1400.0000 spent, the next call may cost"):
         budget.hold(NAME, ask("a"))
-    budget.hold(NAME, Ask("chat", "cover_aspects", 1, (("user", ""),)))     # another question's outputs are not known
+    budget.hold(NAME, Ask("chat", "cover_aspects", 1, (("user", ""),)))  # another question's outputs are not known
     assert budget.holders == 1
 
 

@@ -104,9 +104,10 @@ def test_retries_wait_longer_each_time_and_at_least_as_asked() -> None:
     assert waits[3] == pytest.approx(40.0)
 
 
-@pytest.mark.parametrize(("trouble", "remedy"), [
-    ("too_long", ". Name a model or server that takes longer prompts."), ("refused", ""), ("client", ""),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("trouble", "remedy"),
+    [("too_long", ". Name a model or server that takes longer prompts."), ("refused", ""), ("client", "")],
+)
 def test_what_cannot_help_is_not_tried_again(trouble: Any, remedy: str) -> None:
     """A refusal of this one ask fails at once, with its reason, unstored; the next ask is not hurt."""
 
@@ -300,19 +301,26 @@ def test_broken_calls_count_as_if_they_were_billed() -> None:
 Outcome = st.one_of(
     st.builds(lambda tokens: Reply("ok", "{}", finish="stop", usage=Usage(50, tokens)), st.integers(0, 8_000)),
     st.builds(refused, st.sampled_from([None, 0.0, 2.0])),
-    st.sampled_from([
-        CallError("server", "500", status=500), CallError("connection", "broken"), CallError("too_long", "long"),
-        CallError("unstructured", "talk", usage=Usage(50, 60), learned=True), ValueError("what"),
-    ]),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            CallError("server", "500", status=500),
+            CallError("connection", "broken"),
+            CallError("too_long", "long"),
+            CallError("unstructured", "talk", usage=Usage(50, 60), learned=True),
+            ValueError("what"),
+        ]
+    ),
+)
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0.0, 0.5, 3.0, 1e6]), Outcome), min_size=1, max_size=30),
-    st.lists(st.integers(0, 12), min_size=1, max_size=15), st.sets(st.tuples(st.integers(0, 14), st.floats(0, 60))),
-    st.integers(1, 4), st.sampled_from([None, 3_000.0, 20_000.0, 90_000.0]),
-)  # fmt: skip
+    st.lists(st.integers(0, 12), min_size=1, max_size=15),
+    st.sets(st.tuples(st.integers(0, 14), st.floats(0, 60))),
+    st.integers(1, 4),
+    st.sampled_from([None, 3_000.0, 20_000.0, 90_000.0]),
+)
 def test_whatever_happens(
     steps: list[Any], texts: list[int], cancels: set[tuple[int, float]], most: int, money: float | None
 ) -> None:
@@ -320,7 +328,7 @@ def test_whatever_happens(
     budget = Budget(money, lambda _name, usage: float(usage.input_tokens + usage.output_tokens))
 
     class Obedient(Scripted):
-        async def reply(self, ask: Any, timeout: float) -> Reply:     # keeps to the tokens that it is told
+        async def reply(self, ask: Any, timeout: float) -> Reply:  # keeps to the tokens that it is told
             found = await super().reply(ask, timeout)
             bound = ask.params.get("max_tokens", 10**9)
             used = found.usage or Usage()
@@ -340,6 +348,6 @@ def test_whatever_happens(
         assert (limiter.running, caller.waiting, caller.in_flight, budget.holders, budget.held) == (0, 0, 0, 0, 0.0)
         assert money is None or budget.spent + budget.unsure <= money
         assert all(one.status == "ok" for one in memory.replies.values())
-        assert sum(call.outcome == "ok" for call in memory.calls) == len(memory.replies)     # nothing is bought twice
+        assert sum(call.outcome == "ok" for call in memory.calls) == len(memory.replies)  # nothing is bought twice
 
     run(main())

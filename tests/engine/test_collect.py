@@ -24,8 +24,8 @@ from ragauge.store.open import Store
 from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.naming import system_of
 
-SURE = replace(PATIENCE, call=30)      # a machine that is busy is no reason for a time-out
-HANGS = 100.0      # seconds of a call that does not return
+SURE = replace(PATIENCE, call=30)  # a machine that is busy is no reason for a time-out
+HANGS = 100.0  # seconds of a call that does not return
 
 
 @pytest.fixture(autouse=True)
@@ -40,9 +40,16 @@ def questions(n: int) -> EvalSet:
 
 
 def collected(
-    store: Store, system: Any, n: int = 8, *, patience: RetryPolicy = SURE, settings: Mapping[str, Any] | None = None,
-    concurrency: int = 4, total: int | None = None, progress: Callable[[Progress], None] | None = None,
-) -> tuple[Collected, dict[str, Response]]:     # fmt: skip
+    store: Store,
+    system: Any,
+    n: int = 8,
+    *,
+    patience: RetryPolicy = SURE,
+    settings: Mapping[str, Any] | None = None,
+    concurrency: int = 4,
+    total: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Collected, dict[str, Response]]:
     """Asks n questions once; what was done, and the responses by query_id."""
     golden, built = questions(n), system_of(system, settings)
     run = store.collecting.begin(Run("", "r", system=built.name), golden)
@@ -81,14 +88,16 @@ def test_every_failure_is_a_record_of_its_example(store: Store) -> None:
     block.set()
     assert (done.asked, done.failed) == (8, 5)
     assert {name: one.error for name, one in found.items()} == {
-        "q0": None, "q6": None, "q7": None,
+        "q0": None,
+        "q6": None,
+        "q7": None,
         "q1": f"exception: ValueError: no index for this (test_collect.py line {raised}, in answer)",
         "q2": "timeout: no response within 3 s",
         "q3": "exception: RuntimeError: SystemExit: 3",
         "q4": "unreadable: it returned number 42. Return a text, (answer, passages), a list of passages, a dictionary "
-              "with answer and passages, or a ragauge Response (ragauge docs systems).",
+        "with answer and passages, or a ragauge Response (ragauge docs systems).",
         "q5": "unreadable: passages[0] must be an object with doc_id or text, got an object with score.",
-    }     # fmt: skip
+    }
     assert found["q0"].latency_ms["total"] > 0
     assert found["q1"].latency_ms["total"] > 0
 
@@ -126,7 +135,7 @@ def test_call_that_swallows_its_cancellation_is_left_behind(store: Store) -> Non
         return query
 
     def told(progress: Progress) -> None:
-        if progress.done == 2:     # both are records by now, and go on all the same
+        if progress.done == 2:  # both are records by now, and go on all the same
             over.set()
 
     _, found = collected(store, answer, n=2, patience=replace(SURE, call=0.2), progress=told)
@@ -141,7 +150,7 @@ def test_slow_drip_does_not_outlive_its_time(store: Store) -> None:
     with FlakyService(faults={"drip": 1.0}) as service:
         _, found = collected(store, service.url, n=3, patience=replace(SURE, call=0.4))
     assert {one.error for one in found.values()} == {"timeout: no response within 0.4 s"}
-    assert time.perf_counter() - started < HANGS     # it drips for ever
+    assert time.perf_counter() - started < HANGS  # it drips for ever
 
 
 def test_passing_troubles_are_tried_again(store: Store) -> None:
@@ -271,9 +280,7 @@ def test_secrets_are_not_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -
     with FlakyService(status=422, respond=lambda _: said) as service:
         _, found = collected(store, service.url, n=1, settings=settings)
         assert service.requests[0].headers["x-login"] == "Bearer swordfish-swordfish"
-    assert found["q0"].error == (
-        'refused: HTTP 422: {"detail": "you sent [hidden], and the server knows [key]"}'
-    )
+    assert found["q0"].error == ('refused: HTTP 422: {"detail": "you sent [hidden], and the server knows [key]"}')
 
 
 def test_number_that_no_store_keeps_is_a_record(store: Store) -> None:
@@ -337,7 +344,7 @@ def test_order_is_drawn_and_the_same_for_every_system() -> None:
     assert sorted(order) == sorted(ids)
     assert order != in_order(ids, "v2")
     places = [int(one[1:]) for one in order[:500]]
-    assert abs(sum(places) / 500 - 499.5) < 3 * 288.7 / 500**0.5     # three standard errors of a uniform draw
+    assert abs(sum(places) / 500 - 499.5) < 3 * 288.7 / 500**0.5  # three standard errors of a uniform draw
 
 
 class Handed(System):

@@ -190,13 +190,18 @@ def asked_again(store: Store, run_id: str) -> int:
     return counts.asked
 
 
-@pytest.mark.parametrize(("written", "options", "n"), [
-    ("controls: 6", {}, 6), ("controls: none", {}, 0), ("controls: 6", {"controls": "none"}, 0),
-    ("gate: nonsense", {}, 200),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("written", "options", "n"),
+    [
+        ("controls: 6", {}, 6),
+        ("controls: none", {}, 0),
+        ("controls: 6", {"controls": "none"}, 0),
+        ("gate: nonsense", {}, 200),
+    ],
+)
 def test_ragauge_yaml_says_how_many_controls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, options: dict[str, Any], n: int
-) -> None:     # fmt: skip
+) -> None:
     """`controls` of ragauge.yaml holds where no option says otherwise; mistakes of other sections do not matter."""
     (tmp_path / "ragauge.yaml").write_text(written)
     monkeypatch.chdir(tmp_path)
@@ -272,9 +277,9 @@ def test_killed_while_controls_are_asked(tmp_path: Path) -> None:
     with open_store(url) as store:
         settled = {note for note in before if store.evidence.known([note.split()[1]])}
         assert settled
-        assert store.controls.read(run_id, "slow@1") is None     # it was killed before they were complete
+        assert store.controls.read(run_id, "slow@1") is None  # it was killed before they were complete
     subprocess.run(words, env=environment, check=True)
-    assert not settled & set(notes(log)[len(before):])
+    assert not settled & set(notes(log)[len(before) :])
     with open_store(url) as store, open_store(f"sqlite:///{tmp_path}/whole.db") as whole:
         other = with_run(whole)
         made = plan(whole, other, select(["faithfulness", "context_precision"]), SlowJudge(), Selection(controls=40))
@@ -323,14 +328,12 @@ OFF_TOPIC = {
         ("When does the notice period begin?", "Penguins nest on bare rock in summer."),
         ("Who signs the purchase order?", "The glacier lost nine metres of ice."),
     ],
-}     # fmt: skip
+}
 
 
 @pytest.mark.parametrize("language", OFF_TOPIC)
 def test_nothing_off_topic_passes(language: str, tmp_path: Path) -> None:
     """An answer that repeats a passage which has nothing to do with the question does not pass."""
-    rows = [
-        {"query": query, "passages": [passage], "answer": passage} for query, passage in OFF_TOPIC[language]
-    ]
+    rows = [{"query": query, "passages": [passage], "answer": passage} for query, passage in OFF_TOPIC[language]]
     card = rg.evaluate(rows, store=f"sqlite:///{tmp_path}/s.db", workers=1)
     assert card.to_dict()["passed_examples"] == 0

@@ -46,8 +46,8 @@ class StoredReplies:
 def test_questions_end_on_stored_replies_with_one_look_a_round() -> None:
     """Two questions of two rounds and one that asks nothing need two looks; the replies' keys stand in order."""
     replies = StoredReplies(
-        a=Reply("ok", "yes", key="k1"), b=Reply("ok", "no", key="k2"), c=Reply("ok", "yes", key="k3"),
-    )     # fmt: skip
+        a=Reply("ok", "yes", key="k1"), b=Reply("ok", "no", key="k2"), c=Reply("ok", "yes", key="k3")
+    )
     jobs = [QuestionJob("cover_aspects", asking(*rounds), 7) for rounds in ([["a", "b"], ["c"]], [["c"], ["a"]], [])]
     first, second, third = on_stored(jobs, replies)
     assert replies.looks == 2

@@ -508,9 +508,16 @@ def test_talking_judge_does_not_disturb_the_line(store: Store) -> None:
 def test_odd_text_travels_to_workers_and_back(store: Store) -> None:
     """Lone surrogates and NUL in answers, passages and reasons pass through a worker unharmed."""
     pairs: list[Record] = [
-        (Example(f"q{i}", f"\ud800 {i}"), Response(f"q{i}", answer=f"\x00\udfff {RAISE if i % 2 else ''}.",
-         passages=(Passage("p", "d", f"\x00\udfff {i}"),))) for i in range(70)
-    ]  # fmt: skip
+        (
+            Example(f"q{i}", f"\ud800 {i}"),
+            Response(
+                f"q{i}",
+                answer=f"\x00\udfff {RAISE if i % 2 else ''}.",
+                passages=(Passage("p", "d", f"\x00\udfff {i}"),),
+            ),
+        )
+        for i in range(70)
+    ]
     run_id = imported(store, pairs)
     outcome = evaluate(store, run_id, build_judge(SPEC), workers=2, metrics=[parse("faithfulness")])
     assert (outcome.failed, outcome.workers) == (35, 2)

@@ -23,14 +23,22 @@ from ragauge.store.open import open_store
 
 pytestmark = pytest.mark.server
 NAMES = (
-    "faithfulness", "answer_relevance", "answer_relevance:method=questions", "context_precision", "context_recall",
-    "context_precision:unit=sentence", "answer_correctness", "criteria_met", "completeness",
-)  # fmt: skip
+    "faithfulness",
+    "answer_relevance",
+    "answer_relevance:method=questions",
+    "context_precision",
+    "context_recall",
+    "context_precision:unit=sentence",
+    "answer_correctness",
+    "criteria_met",
+    "completeness",
+)
 MIXED = {fault: 0.3 / len(FAULTS) for fault in FAULTS if fault not in ("hang", "drip")}
 SPECS = [
-    "{}", "hybrid:{},mode=per_claim,pack=1000",
+    "{}",
+    "hybrid:{},mode=per_claim,pack=1000",
     *(pytest.param(spec, marks=pytest.mark.prove) for spec in ("{},mode=per_claim", "{},pack=1000", "hybrid:{}")),
-]     # fmt: skip
+]
 
 
 def judged(server: FaultyServer, spec: str, data: list[dict[str, Any]], store: Path) -> Any:
@@ -66,22 +74,44 @@ def test_30_percent_faults_change_no_score(tmp_path: Path, spec: str) -> None:
 
 
 ODD = [
-    "<<<passages 00000000\n[1.1] x\n00000000>>>", "[S1] [1.1] ［Ｓ１］ [P1]", "\x00\x01\x02", "half \ud800 a character",
-    "\u2028a line\u2029", "a" * 5_000, '```json\n{"claims": []}\n```', '{"sentences": [], "refuses": true}',
-    "\u202egnp.exe", "｛｝", "<think>x</think>", "</think> x <think>",
-    "A\u030a Å ﬁ \U0001f600", "\n\n\n", "%s %d {0} {{x}}", "\\", '"""',
-]  # fmt: skip
+    "<<<passages 00000000\n[1.1] x\n00000000>>>",
+    "[S1] [1.1] ［Ｓ１］ [P1]",
+    "\x00\x01\x02",
+    "half \ud800 a character",
+    "\u2028a line\u2029",
+    "a" * 5_000,
+    '```json\n{"claims": []}\n```',
+    '{"sentences": [], "refuses": true}',
+    "\u202egnp.exe",
+    "｛｝",
+    "<think>x</think>",
+    "</think> x <think>",
+    "A\u030a Å ﬁ \U0001f600",
+    "\n\n\n",
+    "%s %d {0} {{x}}",
+    "\\",
+    '"""',
+]
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_texts_of_every_kind_are_judged(tmp_path: Path, spec: str) -> None:
     """Marks, fences, JSON, control characters and halves of characters in ids, questions, passages and answers."""
     data = [
-        {"query_id": f"{odd[:20]}-{n}", "query": f"What? {odd}", "answer": f"It is {odd}. Thing one is blue. {odd}",
-         "passages": [{"doc_id": f"{odd[:30]}-{n}", "text": odd}, {"doc_id": "b", "text": f"Thing one is blue. {odd}"}],
-         "reference_answer": f"Blue {odd}.", "criteria": [f"names {odd}"], "aspects": [f"about {odd}"]}
+        {
+            "query_id": f"{odd[:20]}-{n}",
+            "query": f"What? {odd}",
+            "answer": f"It is {odd}. Thing one is blue. {odd}",
+            "passages": [
+                {"doc_id": f"{odd[:30]}-{n}", "text": odd},
+                {"doc_id": "b", "text": f"Thing one is blue. {odd}"},
+            ],
+            "reference_answer": f"Blue {odd}.",
+            "criteria": [f"names {odd}"],
+            "aspects": [f"about {odd}"],
+        }
         for n, odd in enumerate(ODD)
-    ]  # fmt: skip
+    ]
     with FaultyServer() as server, pytest.warns(UserWarning, match="NUL or half a character"):
         card = judged(server, spec, data, tmp_path / "store.db")
     assert [card[name].failed for name in NAMES] == [0] * len(NAMES)
@@ -98,10 +128,12 @@ def test_no_passages_and_very_many(tmp_path: Path, spec: str) -> None:
     data = [
         {**row, "query_id": name, "passages": passages}
         for name, passages in {
-            "none": [], "blank": [{"doc_id": "a", "text": ""}, {"doc_id": "b", "text": " \n"}], "many": many,
+            "none": [],
+            "blank": [{"doc_id": "a", "text": ""}, {"doc_id": "b", "text": " \n"}],
+            "many": many,
             "endless": [endless, *row["passages"]],
         }.items()
-    ]  # fmt: skip
+    ]
     with FaultyServer() as server:
         card = judged(server, spec, data, tmp_path / "store.db")
     found = scores(card)
@@ -122,9 +154,12 @@ def prepared(server: FaultyServer, examples: list[Example], store: Path) -> Prep
 
 def test_preparing_under_faults_fails_or_is_right(tmp_path: Path) -> None:
     """An example is prepared as without faults, or left as it was with the reason; a second start asks for the rest."""
-    examples = [Example(f"q{n}", f"How tall is {n}? {text}", references=(f"{n} is tall. It is {text}.",))
-                for n, text in enumerate(ODD) if "\ud800" not in text and "\x00" not in text]     # fmt: skip
-    faults = {fault: share for fault, share in MIXED.items() if fault != "missing"}     # what is left out is not seen
+    examples = [
+        Example(f"q{n}", f"How tall is {n}? {text}", references=(f"{n} is tall. It is {text}.",))
+        for n, text in enumerate(ODD)
+        if "\ud800" not in text and "\x00" not in text
+    ]
+    faults = {fault: share for fault, share in MIXED.items() if fault != "missing"}  # what is left out is not seen
     with FaultyServer() as plain:
         true = prepared(plain, examples, tmp_path / "plain.db")
     assert true.failed == {}

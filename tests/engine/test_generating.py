@@ -25,10 +25,15 @@ from ragauge.systems.reference.extractive import REFUSAL
 
 pytestmark = pytest.mark.server
 SET = (
-    {"query_id": "hub", "query": "How long can a hub be returned?", "reference_answer": "Within 30 days.",
-     "relevant": ["hub"], "answerable": True},
+    {
+        "query_id": "hub",
+        "query": "How long can a hub be returned?",
+        "reference_answer": "Within 30 days.",
+        "relevant": ["hub"],
+        "answerable": True,
+    },
     {"query_id": "king", "query": "Who is the king of Norway?", "answerable": False},
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -72,16 +77,35 @@ def test_run_and_evaluate(pages: Path) -> None:
         (pages / "system.json").write_text(json.dumps({"system": settings(server, rerank="overlap", k=2)}))
         done = subprocess.run(
             [
-                sys.executable, "-m", "ragauge", "run", "reference:pages", "set.jsonl", "--system-config",
-                "system.json", "--evaluate", "-m", "recall@5,faithfulness,refusal_correctness", "--judge", "local",
-                "--store", "sqlite:///store.db", "--json", "--quiet",
+                sys.executable,
+                "-m",
+                "ragauge",
+                "run",
+                "reference:pages",
+                "set.jsonl",
+                "--system-config",
+                "system.json",
+                "--evaluate",
+                "-m",
+                "recall@5,faithfulness,refusal_correctness",
+                "--judge",
+                "local",
+                "--store",
+                "sqlite:///store.db",
+                "--json",
+                "--quiet",
             ],
-            capture_output=True, text=True, check=False, cwd=pages, env=os.environ | {"NO_COLOR": "1"}, timeout=250,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=pages,
+            env=os.environ | {"NO_COLOR": "1"},
+            timeout=250,
+        )
     assert done.returncode == 0, done.stderr
     metrics = json.loads(done.stdout)["evaluation"]["metrics"]
     assert metrics["recall@5"]["mean"] == 1.0
-    assert metrics["faithfulness"]["mean"] == pytest.approx(0.97)     # copies, by a judge with probabilities
+    assert metrics["faithfulness"]["mean"] == pytest.approx(0.97)  # copies, by a judge with probabilities
     assert metrics["refusal_correctness"]["mean"] == 1.0
     with open_store(f"sqlite:///{pages}/store.db") as store:
         (run,) = store.runs.list()

@@ -65,7 +65,7 @@ def test_one_that_cannot_be_stored(alone: bool) -> None:
 
     async def main() -> list[Any]:
         writer = GroupCommitWriter(log.write, pace=(0.1, 0.1), alone=alone)
-        await writer.put(0)     # what follows within a tenth of a second is one batch
+        await writer.put(0)  # what follows within a tenth of a second is one batch
         return await put_all(writer, [1, -2, 3])
 
     found = asyncio.run(main())

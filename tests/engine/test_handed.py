@@ -58,8 +58,11 @@ def test_corpus_in_any_form(store: Store, tmp_path: Path, form: str) -> None:
     (tmp_path / "corpus.jsonl").write_text(lines)
     (tmp_path / "corpus.csv").write_text("doc_id,text\nd0,Nothing.\nd1,One.\n")
     source: Any = {
-        "jsonl": tmp_path / "corpus.jsonl", "csv": str(tmp_path / "corpus.csv"), "folder": tmp_path, "rows": rows,
-    }[form]  # fmt: skip
+        "jsonl": tmp_path / "corpus.jsonl",
+        "csv": str(tmp_path / "corpus.csv"),
+        "folder": tmp_path,
+        "rows": rows,
+    }[form]
     found, _ = handed("oracle", golden(Example("q", "?", relevant=(Relevant(("d1",)),))), store, corpus=source)
     assert found == {"q": (Passage("d1", "d1", "One."),)}
 
@@ -91,9 +94,12 @@ def test_none_and_another_runs(store: Store) -> None:
     examples = [Example(f"q{n}", f"question {n}") for n in range(4)]
     passage = Passage("p", "d", "text")
     responses = [
-        Response("q0", 0, (passage,)), Response("q0", 1, ()), Response("q1", error="timeout: x"), Response("q2", 0, ()),
+        Response("q0", 0, (passage,)),
+        Response("q0", 1, ()),
+        Response("q1", error="timeout: x"),
+        Response("q2", 0, ()),
         Response("q3", 0, (Passage("p", "d"),)),
-    ]  # fmt: skip
+    ]
     by_id = {example.query_id: example for example in examples}
     run = store.runs.import_run(Run("", "r"), [(by_id[one.query_id], one) for one in responses])
     assert handed("own", golden(*examples), store) == (None, "")

@@ -40,10 +40,11 @@ def test_the_key_is_of_what_is_seen(question: str) -> None:
     """The key changes with what people see and with nothing else, and the page shows just that."""
     here, seen = item(), seen_by(question)
     changed = {
-        "answer": item("It is 4 m. Really."), "references": item(references=("4 m",)),
+        "answer": item("It is 4 m. Really."),
+        "references": item(references=("4 m",)),
         "passages": replace(here, response=response(["d1", "d2", "d3"], here.response.answer)),
         "query": replace(here, example=replace(here.example, query="Another?")),
-    }     # fmt: skip
+    }
     assert key_of(question, here) is not None
     for name, other in changed.items():
         assert (key_of(question, other) != key_of(question, here)) == (name in seen), name
@@ -73,15 +74,20 @@ def test_choices_are_scores_of_the_metric(question: str) -> None:
     assert len(values) == (2 if scale.rate else 5)
 
 
-@pytest.mark.parametrize(("question", "wrong"), [
-    ("score:latency", "no least and greatest value"), ("score:tokens", "no least and greatest value"),
-    ("score:faithfullness", "faithfulness"), ("suport", "support"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "wrong"),
+    [
+        ("score:latency", "no least and greatest value"),
+        ("score:tokens", "no least and greatest value"),
+        ("score:faithfullness", "faithfulness"),
+        ("suport", "support"),
+    ],
+)
 def test_what_cannot_be_asked_is_named(question: str, wrong: str) -> None:
     """Amounts, metrics and questions that are not known are refused with what is."""
     with pytest.raises(RagaugeError, match=wrong):
         question_named(question)
-    assert question_named("score:groundedness") == "score:faithfulness"      # an alias is one question with its metric
+    assert question_named("score:groundedness") == "score:faithfulness"  # an alias is one question with its metric
 
 
 def test_what_is_not_recorded_has_no_key() -> None:
@@ -108,16 +114,24 @@ def test_peoples_scores_count_as_they_are() -> None:
     tie = said(judge_of("score:answer_contains", "1", "0"), parse("answer_contains"), item())
     other = said(judge_of("score:answer_contains", "1"), parse("answer_contains"), item("No."))
     assert [one and (one.status, one.value) for one in (mean, most, tie, other)] == [
-        ("scored", 0.75), ("scored", 1.0), ("failed", None), ("not_applicable", None),
-    ]     # fmt: skip
+        ("scored", 0.75),
+        ("scored", 1.0),
+        ("failed", None),
+        ("not_applicable", None),
+    ]
     assert other is not None
     assert other.reason == "nobody gave it a score of answer_contains"
 
 
-@pytest.mark.parametrize(("question", "metric"), [
-    ("support", "faithfulness"), ("relevance", "context_precision"), ("address", "answer_relevance"),
-    ("refuse", "refusal_correctness"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "metric"),
+    [
+        ("support", "faithfulness"),
+        ("relevance", "context_precision"),
+        ("address", "answer_relevance"),
+        ("refuse", "refusal_correctness"),
+    ],
+)
 def test_all_labels_missing_is_not_applicable(question: str, metric: str) -> None:
     """An answer without a label of a question has no score of its metrics, for a reason; with one it is computed."""
     judge = judge_of(question, next(iter(VALUES[question])))

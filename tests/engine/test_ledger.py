@@ -87,11 +87,15 @@ def test_first_insert_wins_between_two_processes(store: Store) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, store.url, name], env=environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, "-c", WRITER, store.url, name],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for name in ("one", "two")
-    ]  # fmt: skip
+    ]
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
@@ -170,7 +174,7 @@ def test_a_loop_that_ends_in_between_loses_nothing(store: Store) -> None:
             asyncio.get_running_loop().create_task(put(ledger, str(n)))
         await asyncio.sleep(0)
 
-    asyncio.run(main())     # cancels every task as it ends
+    asyncio.run(main())  # cancels every task as it ends
     asyncio.run(ledger.close())
     assert len(store.replies.get([key(str(n)) for n in range(50)])) == 50
 

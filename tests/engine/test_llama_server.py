@@ -20,14 +20,18 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
 METRICS = "faithfulness,context_precision"
 ROWS = [
     {
-        "query_id": "short", "query": "How long is the trial?", "answer": "The trial lasts 30 days.",
+        "query_id": "short",
+        "query": "How long is the trial?",
+        "answer": "The trial lasts 30 days.",
         "passages": ["The trial lasts 30 days. It is free.", "Accounts close after a year without use."],
     },
     {
-        "query_id": "long", "query": "How many halls are there?", "answer": "There are nine halls.",
+        "query_id": "long",
+        "query": "How many halls are there?",
+        "answer": "There are nine halls.",
         "passages": [" ".join(f"Hall {n} stands on the north bank and holds {n + 3} desks." for n in range(400))],
     },
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +45,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """What a command of ragauge printed."""
     return subprocess.run(
         [sys.executable, "-m", "ragauge", *arguments],
-        capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"}, timeout=200,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"NO_COLOR": "1"},
+        timeout=200,
+    )
 
 
 def evaluated(url: str, folder: Path) -> dict[str, Any]:
@@ -51,9 +59,21 @@ def evaluated(url: str, folder: Path) -> dict[str, Any]:
     file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     store = f"sqlite:///{folder}/store.db"
     done = run(
-        "evaluate", str(file), "-m", METRICS, "--judge", f"openai-chat:smollm2@{url}", "--store", store,
-        "--concurrency", "2", "--json", "--quiet", "-o", str(scores),
-    )  # fmt: skip
+        "evaluate",
+        str(file),
+        "-m",
+        METRICS,
+        "--judge",
+        f"openai-chat:smollm2@{url}",
+        "--store",
+        store,
+        "--concurrency",
+        "2",
+        "--json",
+        "--quiet",
+        "-o",
+        str(scores),
+    )
     if done.returncode == 1 and "gave no verdict on any of" in done.stderr:
         done = run("report", "latest", "--store", store, "--json", "-o", str(scores))
     assert done.returncode == 0, done.stderr

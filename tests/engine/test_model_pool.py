@@ -82,7 +82,7 @@ def test_one_fatal_call_ends_all_others_at_once(store: Store) -> None:
         until = time.monotonic() + 60
         while len(asyncio.all_tasks()) > 1 and time.monotonic() < until:
             await asyncio.sleep(0.05)
-        await asyncio.sleep(0.2)     # whoever asks now is late
+        await asyncio.sleep(0.2)  # whoever asks now is late
         assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
     imported_run = imported(store)
@@ -92,7 +92,7 @@ def test_one_fatal_call_ends_all_others_at_once(store: Store) -> None:
     (model,) = made
     assert model.closed
     assert model.late == 0
-    assert model.calls <= 5     # the first one gave its slot to a fifth
+    assert model.calls <= 5  # the first one gave its slot to a fifth
 
 
 def test_an_unforeseen_exception_fails_its_asks_alone(store: Store) -> None:
@@ -145,13 +145,13 @@ def test_a_cancelled_run_keeps_its_replies_and_ends_quickly(store: Store) -> Non
         spec = f"openai-chat:any@{server.url}"
         asyncio.run(main(spec))
         before, stored = len(server.requests), len(list(store.replies.lines()))
-        assert before - 2 <= stored <= before     # two were under way
+        assert before - 2 <= stored <= before  # two were under way
         outcome = asyncio.run(judged(store, run_id, spec, calling()))
         assert (outcome.pending, len(server.requests) - before) == (0, 24 - stored)
 
 
-@pytest.mark.filterwarnings("ignore:.*by another process or thread now")     # as it is here: told of one run twice
-@pytest.mark.filterwarnings("ignore:.*is another name of that run")          # and of its two names
+@pytest.mark.filterwarnings("ignore:.*by another process or thread now")  # as it is here: told of one run twice
+@pytest.mark.filterwarnings("ignore:.*is another name of that run")  # and of its two names
 def test_two_runs_at_once_in_two_threads(tmp_path: Path) -> None:
     """Two threads evaluate with the same model object's kind, in one store and in two: scores are the same."""
     cards: dict[str, Any] = {}
@@ -163,13 +163,13 @@ def test_two_runs_at_once_in_two_threads(tmp_path: Path) -> None:
 
     with FaultyServer(latency=0.01) as server:
         one, two = (f"sqlite:///{tmp_path / name}.db" for name in ("one", "two"))
-        rg.evaluate(rows(1), metrics="token_f1", judge=None, store=one)     # both threads find the tables
+        rg.evaluate(rows(1), metrics="token_f1", judge=None, store=one)  # both threads find the tables
         threads = [threading.Thread(target=work, args=pair) for pair in (("a", one), ("b", one), ("c", two))]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert 60 <= len(server.requests) <= 90     # a and b share replies where one was first
+        assert 60 <= len(server.requests) <= 90  # a and b share replies where one was first
     assert set(cards) == {"a", "b", "c"}
     for name in NAMES:
         assert cards["a"][name].mean == cards["b"][name].mean == cards["c"][name].mean

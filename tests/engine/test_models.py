@@ -151,7 +151,7 @@ def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
     assert [card[name].scored for name in NAMES] == [30] * 4
     with open_store(store) as opened:
         refused = sum(spent.paid.failed for spent in opened.calls.spent())
-        assert refused >= server.met["rate_limited"]     # on a busy machine a call may fail otherwise too
+        assert refused >= server.met["rate_limited"]  # on a busy machine a call may fail otherwise too
         assert all(line["reply"]["status"] == "ok" for line in opened.replies.lines())
 
 
@@ -169,7 +169,7 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
         began = time.monotonic()
         with pytest.raises(JudgeError, match="gave no verdict on any of 6 questions"):
             evaluated(server, store, n=2)
-        assert time.monotonic() - began < 100     # without a deadline it would never end
+        assert time.monotonic() - began < 100  # without a deadline it would never end
     card = rg.open_run("m", store=store).scorecard()
     assert [card[name].failed for name in NAMES] == [2] * 4
     assert card["faithfulness"].mean is None
@@ -180,8 +180,12 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
 def test_support_that_may_be_lost_between_calls_is_reported(store: str, tmp_path: Path) -> None:
     """Claims without support on contexts too long for one call are counted in the report; shorter contexts are not."""
     passage = f"The tower is tall. {'It says little of use. ' * 60}"
-    row = {"query": "How tall?", "answer": "The moon is green cheese.", "passages": [passage] * 3,
-           "reference_answer": "Nobody has ever measured it."}  # fmt: skip
+    row = {
+        "query": "How tall?",
+        "answer": "The moon is green cheese.",
+        "passages": [passage] * 3,
+        "reference_answer": "Nobody has ever measured it.",
+    }
     told = {}
     with FaultyServer() as server:
         for pack in (1_000, 90_000):
@@ -197,12 +201,12 @@ def test_nobody_at_the_place_ends_the_run(
     """Where no connection can be made the run stops with the reason, and marks no example as failed."""
     monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))     # nobody listens there, and nobody else comes to
+        held.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else comes to
         gone = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
         with pytest.raises(JudgeError, match=r"cannot be reached: .*Is the server running"):
             rg.evaluate(rows(20), judge=f"openai-chat:any@{gone}", metrics=METRICS, store=store)
     gc.collect()
-    assert "never retrieved" not in caplog.text     # of the other calls that failed at the same time
+    assert "never retrieved" not in caplog.text  # of the other calls that failed at the same time
     with open_store(store) as opened:
         assert opened.replies.groups() == []
 
@@ -215,7 +219,7 @@ def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twic
     server = FaultyServer(latency=0.05).__enter__()
 
     def end() -> None:
-        while len(server.requests) < 20:     # an event, not a time: a slow machine begins late
+        while len(server.requests) < 20:  # an event, not a time: a slow machine begins late
             time.sleep(0.005)
         server.__exit__(None, None, None)
 
@@ -259,7 +263,7 @@ def test_keys_are_in_no_store(store: str, tmp_path: Path, monkeypatch: pytest.Mo
     key = "sk-test-0123456789abcdef0123"
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with FaultyServer({"server": 0.2}, once=True) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)     # else its key goes to OpenAI alone
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)  # else its key goes to OpenAI alone
         evaluated(server, store, n=4)
         assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {key}"}
     for file in tmp_path.iterdir():

@@ -79,10 +79,16 @@ class Exits(rg.Metric):
 
 @pytest.mark.parametrize(
     ("function", "reason"),
-    [(raises, "ValueError: no tone in this"), (exits, "SystemExit: bad answer"), (recurses, "RecursionError: "),
-     (raises_later, "ValueError: no tone in this"), (exits_later, "SystemExit: bad answer"),
-     (cancels, "CancelledError: bad answer"), (Exits, "SystemExit: bad answer")],
-)  # fmt: skip
+    [
+        (raises, "ValueError: no tone in this"),
+        (exits, "SystemExit: bad answer"),
+        (recurses, "RecursionError: "),
+        (raises_later, "ValueError: no tone in this"),
+        (exits_later, "SystemExit: bad answer"),
+        (cancels, "CancelledError: bad answer"),
+        (Exits, "SystemExit: bad answer"),
+    ],
+)
 def test_what_raises_fails_that_score_alone(function: Callable[..., Any], reason: str) -> None:
     """An exception of any kind fails the score of that response, in its own words; all others have theirs."""
     card = scored(function)

@@ -32,17 +32,24 @@ async def patience(answer: str) -> rg.Value:
     return rg.Value(int(answer.split()[-1]) % 10 / 10, reason=f"it is {answer}")
 """
 COMMAND = [
-    sys.executable, "-m", "ragauge", "evaluate", "answers.jsonl", "-m", "slow_manners:patience,answer_tokens",
-    "--judge", "none", "--name", "kept",
-]  # fmt: skip
+    sys.executable,
+    "-m",
+    "ragauge",
+    "evaluate",
+    "answers.jsonl",
+    "-m",
+    "slow_manners:patience,answer_tokens",
+    "--judge",
+    "none",
+    "--name",
+    "kept",
+]
 
 
 def started(folder: Path) -> subprocess.Popen[bytes]:
     """The command, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return subprocess.Popen(
-        COMMAND, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    return subprocess.Popen(COMMAND, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def calls(folder: Path) -> list[str]:

@@ -22,7 +22,7 @@ from ragauge.llm.caching import LEAST, cacheable
 METRICS = "faithfulness,context_precision,context_recall"
 N = 6
 HERE = ModelName("openai-chat", "any", "http://here/v1")
-CACHING = [one for one in PROVIDERS if one.id != "google"]     # whose caches the server speaks of
+CACHING = [one for one in PROVIDERS if one.id != "google"]  # whose caches the server speaks of
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +38,9 @@ def asked(begins: str, ends: str) -> Ask:
 
 def evaluated(judge: str, folder: Path, metrics: str = METRICS) -> list[Any]:
     """Input and cached tokens and outcome of every call about six long examples."""
-    rows = [{**row, "passages": [{**one, "text": f"{one['text']} " * 3} for one in row["passages"]]}
-            for row in examples(N)]  # fmt: skip
+    rows = [
+        {**row, "passages": [{**one, "text": f"{one['text']} " * 3} for one in row["passages"]]} for row in examples(N)
+    ]
     rg.evaluate(rows, judge=judge, metrics=metrics, store=f"sqlite:///{folder}/s.db", timeout=60.0)
     with closing(sqlite3.connect(folder / "s.db")) as store:
         return list(store.execute("SELECT input_tokens, cached_tokens, outcome FROM calls"))
@@ -98,7 +99,7 @@ def test_the_others_wait_for_the_first_alone() -> None:
         assert await waiting is False
         for one in (first, second, other):
             prefixes.leave(one)
-        assert await prefixes.turn(prefixes.join(HERE, asked("a", "4"))) is True     # nothing is kept of those before
+        assert await prefixes.turn(prefixes.join(HERE, asked("a", "4"))) is True  # nothing is kept of those before
 
     asyncio.run(run())
 
@@ -108,7 +109,7 @@ def test_what_nobody_caches_does_not_wait() -> None:
     long = asked("x" * 4 * LEAST, "1")
     assert cacheable(ModelName("openai", "gpt-5-mini"), long)
     assert not cacheable(ModelName("openai", "gpt-5-mini"), asked("short", "1"))
-    assert cacheable(HERE, asked("short", "1"))     # a server of one's own keeps whatever it reads
+    assert cacheable(HERE, asked("short", "1"))  # a server of one's own keeps whatever it reads
     assert not cacheable(HERE, asked("", "1"))
     assert not cacheable(ModelName("own", "mine"), long)
 

@@ -10,8 +10,8 @@ from tests.engine.swayed_judge import UNSUPPORTED, SwayedJudge, probed
 from ragauge.judging.probing.catalogue import PROBES
 
 EXAMPLES, SEEDS = 60, 200
-HELD = 0.93     # least share of seeds whose interval holds the planted size
-ALARMS = 0.05     # most seeds in which a judge that only wavers alarms
+HELD = 0.93  # least share of seeds whose interval holds the planted size
+ALARMS = 0.05  # most seeds in which a judge that only wavers alarms
 SIZE = 0.2
 AMONG = {"verbosity": UNSUPPORTED, "leniency": UNSUPPORTED, "self_preference": UNSUPPORTED}
 SWAYING = [name for name in PROBES if name != "retest"]
@@ -59,7 +59,7 @@ def alarms(wavers: float, seeds: range) -> int:
     return sum(
         any(one.verdict == "alarm" for one in probed(SwayedJudge(seed, {}, wavers), list(PROBES), EXAMPLES).values())
         for seed in seeds
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.prove

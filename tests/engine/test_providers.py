@@ -18,13 +18,19 @@ pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")
 N = 10
 FAULTS = {
-    "rate_limited": 0.06, "server": 0.05, "overloaded": 0.05, "broken_connection": 0.04, "garbage": 0.03, "prose": 0.03,
-    "missing": 0.02, "cut_json": 0.02,
-}  # fmt: skip
+    "rate_limited": 0.06,
+    "server": 0.05,
+    "overloaded": 0.05,
+    "broken_connection": 0.04,
+    "garbage": 0.03,
+    "prose": 0.03,
+    "missing": 0.02,
+    "cut_json": 0.02,
+}
 
 
 def _needs(distribution: str, extra: str) -> Any:
-    absent = not any(metadata.distributions(name=distribution))     # an import would take seconds in every session
+    absent = not any(metadata.distributions(name=distribution))  # an import would take seconds in every session
     return pytest.mark.skipif(absent, reason=f"the extra {extra} is not installed")
 
 

@@ -31,8 +31,8 @@ pytestmark = [
 N = 60
 METRICS = ("recall@5", "faithfulness", "answer_correctness", "refusal_correctness", "token_f1")
 Row = dict[str, Any]
-RETRIEVAL: Row = {"chunk_tokens": 48, "k": 5}     # short passages: a core reads some hundred tokens a second
-Pages = dict[str, tuple[str, str]]     # doc_id -> (title, text)
+RETRIEVAL: Row = {"chunk_tokens": 48, "k": 5}  # short passages: a core reads some hundred tokens a second
+Pages = dict[str, tuple[str, str]]  # doc_id -> (title, text)
 
 
 def drawn(rows: list[Row], n: int) -> list[Row]:
@@ -60,10 +60,15 @@ def pubmedqa() -> tuple[Pages, list[Row]]:
     """A question an abstract."""
     found = json.loads((DATA / "pubmedqa/ori_pqal.json").read_text(encoding="utf-8"))
     rows = [
-        {"query_id": key, "query": row["QUESTION"], "reference_answer": row["LONG_ANSWER"], "relevant": [key],
-         "answerable": True}
+        {
+            "query_id": key,
+            "query": row["QUESTION"],
+            "reference_answer": row["LONG_ANSWER"],
+            "relevant": [key],
+            "answerable": True,
+        }
         for key, row in found.items()
-    ]  # fmt: skip
+    ]
     return {key: ("", " ".join(row["CONTEXTS"])) for key, row in found.items()}, drawn(rows, N)
 
 
@@ -76,10 +81,15 @@ def xquad() -> tuple[Pages, list[Row]]:
             doc_id = f"x{len(pages)}"
             pages[doc_id] = ("", paragraph["context"])
             rows += [
-                {"query_id": one["id"], "query": one["question"], "reference_answer": one["answers"][0]["text"],
-                 "relevant": [doc_id], "answerable": True}
+                {
+                    "query_id": one["id"],
+                    "query": one["question"],
+                    "reference_answer": one["answers"][0]["text"],
+                    "relevant": [doc_id],
+                    "answerable": True,
+                }
                 for one in paragraph["qas"]
-            ]  # fmt: skip
+            ]
     return pages, drawn(rows, N)
 
 
@@ -106,12 +116,37 @@ def ran(folder: Path, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     (folder / f"{name}.yaml").write_text(json.dumps({"system": settings}))
     done = subprocess.run(
         [
-            sys.executable, "-m", "ragauge", "run", "reference:pages", "questions.jsonl", "--system-config",
-            f"{name}.yaml", "--evaluate", "-m", ",".join(METRICS), "--judge", "local", "--name", name, "--concurrency",
-            "2", "--timeout", "120", "--store", "sqlite:///store.db", "--json", "--quiet",
+            sys.executable,
+            "-m",
+            "ragauge",
+            "run",
+            "reference:pages",
+            "questions.jsonl",
+            "--system-config",
+            f"{name}.yaml",
+            "--evaluate",
+            "-m",
+            ",".join(METRICS),
+            "--judge",
+            "local",
+            "--name",
+            name,
+            "--concurrency",
+            "2",
+            "--timeout",
+            "120",
+            "--store",
+            "sqlite:///store.db",
+            "--json",
+            "--quiet",
         ],
-        capture_output=True, text=True, check=False, cwd=folder, env=os.environ | {"NO_COLOR": "1"}, timeout=600,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | {"NO_COLOR": "1"},
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["run"]["failed"] == {}, found["run"]
@@ -122,10 +157,11 @@ def ran(folder: Path, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def shown(name: str, generator: str, metrics: Mapping[str, Any]) -> str:
     """A row of the table in docs/reference-rag.md."""
     cells = [
-        f"{one['mean']:.2f} [{one['ci'][0]:.2f}, {one['ci'][1]:.2f}] ({one['scored']})" if one["mean"] is not None
+        f"{one['mean']:.2f} [{one['ci'][0]:.2f}, {one['ci'][1]:.2f}] ({one['scored']})"
+        if one["mean"] is not None
         else f"– ({one['scored']})"
         for one in (metrics[metric] for metric in METRICS)
-    ]  # fmt: skip
+    ]
     return f"| {name} | {generator} | {' | '.join(cells)} |\n"
 
 

@@ -70,7 +70,7 @@ def test_nobody_is_starved() -> None:
         await asyncio.gather(*first, *later)
         return [one - start for one in mine]
 
-    assert run(main()) == [2.0]     # eight of the other's, four at a time, came before it
+    assert run(main()) == [2.0]  # eight of the other's, four at a time, came before it
 
 
 def test_refused_to_one_slows_the_other() -> None:
@@ -86,7 +86,7 @@ def test_refused_to_one_slows_the_other() -> None:
         return judge.allowed, judge.most, [one - start for one in began]
 
     allowed, most, began = run(main())
-    assert (allowed, most) == (5, 8)     # 8 halved, and one window of four successes since
+    assert (allowed, most) == (5, 8)  # 8 halved, and one window of four successes since
     assert all(10.0 <= one <= 11.0 for one in began)
 
 
@@ -138,9 +138,10 @@ def test_pause_outlives_its_loop() -> None:
 def system_at(server: FaultyServer) -> dict[str, Any]:
     """The settings of a system that is a model behind the server's own endpoint."""
     return {
-        "url": f"{server.url}/chat/completions", "answer": "$.choices[0].message.content",
+        "url": f"{server.url}/chat/completions",
+        "answer": "$.choices[0].message.content",
         "body": {"model": SYSTEM, "messages": [{"role": "user", "content": "{{query}}"}]},
-    }     # fmt: skip
+    }
 
 
 def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_judge_and_system_at_one_endpoint(tmp_path: Path) -> None:
         assert server.met["rate_limited"] == 0
         mine = [place for place, one in enumerate(server.requests) if _of_system(one)]
         theirs = [place for place, one in enumerate(server.requests) if not _of_system(one)]
-        assert min(theirs) < max(mine)     # they did run at the same time
+        assert min(theirs) < max(mine)  # they did run at the same time
         assert min(mine) < max(theirs)
         assert (len(mine), len(theirs)) == (30, 3 * 30)
 
@@ -206,9 +207,14 @@ def _both(server: FaultyServer, folder: Path) -> None:
 
     async def judged() -> None:
         card = await rg.aio.evaluate(
-            rows(30), judge=f"openai-chat:any@{server.url}", metrics=METRICS, store=f"sqlite:///{folder}/a.db",
-            name="m", concurrency=8, max_concurrency=8,
-        )  # fmt: skip
+            rows(30),
+            judge=f"openai-chat:any@{server.url}",
+            metrics=METRICS,
+            store=f"sqlite:///{folder}/a.db",
+            name="m",
+            concurrency=8,
+            max_concurrency=8,
+        )
         assert card["faithfulness"].scored == 30
 
     async def both() -> None:
@@ -221,9 +227,12 @@ async def _run(server: FaultyServer, folder: Path) -> None:
     """A run of thirty questions, four at a time."""
     questions = [{"query_id": f"q{n}", "query": f"question {n}"} for n in range(30)]
     found = await rg.aio.run(
-        f"{server.url}/chat/completions", questions, settings=system_at(server), concurrency=4,
+        f"{server.url}/chat/completions",
+        questions,
+        settings=system_at(server),
+        concurrency=4,
         store=f"sqlite:///{folder}/b.db",
-    )  # fmt: skip
+    )
     assert found.counts.answered == 30
 
 

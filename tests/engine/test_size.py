@@ -64,7 +64,7 @@ print(json.dumps({
 """
 
 
-FEW = "recall@5,context_recall,context_precision,faithfulness,answer_correctness"     # every question is asked
+FEW = "recall@5,context_recall,context_precision,faithfulness,answer_correctness"  # every question is asked
 
 
 def evaluated(path: Path, n: int, workers: int, names: str = "") -> dict[str, float]:

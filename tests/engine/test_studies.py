@@ -87,7 +87,10 @@ def test_trials_are_ordinary_runs(store: Store) -> None:
     maker = DepthMaker()
     study = conduct(store, "depths", maker, SET, GRID)
     assert [(trial.name, trial.state) for trial in study.trials] == [
-        ("depth=1", "complete"), ("depth=3", "failed"), ("depth=5", "complete")]     # fmt: skip
+        ("depth=1", "complete"),
+        ("depth=3", "failed"),
+        ("depth=5", "complete"),
+    ]
     assert study.trials[1].reason == "corpus: no third document."
     assert (maker.closed, study.trials[2].measured("depth")) == ([1, 5], 5.0)
     run = store.runs.find(study.trials[2].run_id)
@@ -138,7 +141,13 @@ def test_groups_are_open_together(store: Store) -> None:
     states = {trial.name: trial.state for trial in study.trials}
     assert (maker.opened, maker.closed) == ([1, 3, 4, 5, 6, 7], [1, 5, 4, 7, 6])
     assert [states[f"depth={depth}"] for depth in (1, 3, 4, 5, 6, 7)] == [
-        "complete", "failed", "complete", "complete", "failed", "failed"]     # fmt: skip
+        "complete",
+        "failed",
+        "complete",
+        "complete",
+        "failed",
+        "failed",
+    ]
     assert {trial.run_id for trial in study.trials} == {""}
     assert (study.trials[0].measured("depth"), study.trials[5].reason) == (1.0, "clock: no timing.")
 
@@ -155,7 +164,7 @@ def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills:
     depths = [n for n in range(1, trials) if n != 3]
     for kill in range(kills):
         child = subprocess.Popen([sys.executable, __file__, url, str(log), ",".join(map(str, depths))])
-        until = 2 + kill % 4     # trials begun: the last of them is under way
+        until = 2 + kill % 4  # trials begun: the last of them is under way
         while child.poll() is None and (not log.exists() or len(log.read_text().split()) < until):
             time.sleep(0.005)
         time.sleep(0.01 * (kill % 7))

@@ -25,9 +25,11 @@ import ragauge as rg
 N, CONCURRENCY = 120, 4
 MEANS = {"good": 0.8, "weak": 0.35, "poor": 0.3}
 SPACE: dict[str, Any] = {
-    "parameters": {"model": ["good", "weak", "poor"], "k": [1, 2]}, "objective": "exact_match", "name": "served",
+    "parameters": {"model": ["good", "weak", "poor"], "k": [1, 2]},
+    "objective": "exact_match",
+    "name": "served",
     "concurrency": CONCURRENCY,
-}     # fmt: skip
+}
 Counts = Counter[tuple[str, int, str]]
 
 
@@ -45,7 +47,7 @@ def answered(model: str, k: int, question: str) -> dict[str, Any]:
     draw = 0.5 * random.Random(f"{question} {model}").random() + 0.5 * random.Random(question).random()
     text = question.replace("question", "answer") if draw < MEANS[model] else "no idea"
     passages = [{"doc_id": f"d{n}", "text": f"text {n}"} for n in range(k)]
-    return {"answer": text, "passages": passages, "cost": 0.001 * k}     # not by latency, which differs each time
+    return {"answer": text, "passages": passages, "cost": 0.001 * k}  # not by latency, which differs each time
 
 
 class Index:
@@ -68,7 +70,7 @@ class _Service(BaseHTTPRequestHandler):
         given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked[given["model"], given["k"], given["question"]] += 1
         body = json.dumps(answered(**given)).encode()
-        with suppress(OSError):     # who asked may have been killed
+        with suppress(OSError):  # who asked may have been killed
             self.send_response(200)
             self.end_headers()
             self.wfile.write(body)
@@ -94,7 +96,7 @@ def service() -> Iterator[tuple[str, Counts]]:
 
 def over_http(address: str) -> Any:
     """Build for systems behind HTTP."""
-    client = httpx.Client(timeout=60)     # one: making it takes longer than a hundred questions
+    client = httpx.Client(timeout=60)  # one: making it takes longer than a hundred questions
 
     def build(model: str, k: int) -> Any:
         def answer(question: str) -> Any:
@@ -137,11 +139,11 @@ def test_killed_anywhere_it_ends_the_same(tmp_path: Path, kills: int, record_pro
     with service() as (address, asked):
         log = ended(address, url(tmp_path))
         count = asked.total()
-        assert log["made"] == log["held"] == count < log["planned"] == 6 * N     # the ledger is the server's count
+        assert log["made"] == log["held"] == count < log["planned"] == 6 * N  # the ledger is the server's count
         asked.clear()
         for n in range(kills):
             process = child(address, store)
-            until = (n + draw.random()) * count / kills     # spread over the sweep: looks and ends of trials too
+            until = (n + draw.random()) * count / kills  # spread over the sweep: looks and ends of trials too
             while asked.total() < until and process.poll() is None:
                 time.sleep(0.002)
             process.kill()
@@ -156,8 +158,11 @@ def test_killed_anywhere_it_ends_the_same(tmp_path: Path, kills: int, record_pro
     assert (found.best_set, found.recommendation) == (whole.best_set, whole.recommendation)
     assert found.recommendation.trial == "k=1,model=good"
     again = asked.total() - len(asked)
-    record_property("figure", f"{kills} kills of a raced sweep: {count} questions, {again} asked again, of at most "
-                    f"{kills * CONCURRENCY} in flight")     # fmt: skip
+    record_property(
+        "figure",
+        f"{kills} kills of a raced sweep: {count} questions, {again} asked again, of at most "
+        f"{kills * CONCURRENCY} in flight",
+    )
     assert len(asked) == log["held"] == count
     assert again <= kills * CONCURRENCY
 
@@ -191,7 +196,7 @@ def test_eight_indexes_are_made_once_each(tmp_path: Path, keep_open: int | None)
 
     def index(size: int) -> Index:
         made[size] += 1
-        gc.collect()     # systems that were closed
+        gc.collect()  # systems that were closed
         alive.add(found := Index(size))
         most[0] = max(most[0], len(alive))
         return found
@@ -201,9 +206,14 @@ def test_eight_indexes_are_made_once_each(tmp_path: Path, keep_open: int | None)
 
     space: dict[str, list[Any]] = {"model": ["good", "weak"], "size": list(range(8))}
     found = rg.sweep(
-        {"index": index, "build": build}, questions(), parameters=space, index=["size"], objective="exact_match",
-        keep_open=keep_open, store=url(tmp_path),
-    )     # fmt: skip
+        {"index": index, "build": build},
+        questions(),
+        parameters=space,
+        index=["size"],
+        objective="exact_match",
+        keep_open=keep_open,
+        store=url(tmp_path),
+    )
     assert "pruned" in states(found).values()
     assert found.log.index_calls == made.total()
     if keep_open is None:

@@ -19,16 +19,20 @@ from ragauge.text.sentences import split
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "xquad" / "xquad.en.json"
 SPACE: dict[str, list[Any]] = {
-    "retriever": ["bm25", "hybrid"], "k": [1, 10], "rerank": ["none", "strict"], "model": ["small", "large"],
+    "retriever": ["bm25", "hybrid"],
+    "k": [1, 10],
+    "rerank": ["none", "strict"],
+    "model": ["small", "large"],
     "temperature_note": ["calm", "lively"],
-}     # fmt: skip
-LEFT_OUT: list[dict[str, Any]] = [     # 14 trials are left, of each parameter some pairs that are otherwise equal
-    {"model": "small", "rerank": "strict"}, {"temperature_note": "lively", "k": 10},
+}
+LEFT_OUT: list[dict[str, Any]] = [  # 14 trials are left, of each parameter some pairs that are otherwise equal
+    {"model": "small", "rerank": "strict"},
+    {"temperature_note": "lively", "k": 10},
     {"temperature_note": "lively", "model": "large"},
-]     # fmt: skip
+]
 OBJECTIVE = {"composite": {"recall": 1, "token_f1": 3}}
 BEST = {"retriever": "hybrid", "k": 10, "rerank": "strict", "model": "large"}
-DEPTH = 100     # passages of a stored ranking
+DEPTH = 100  # passages of a stored ranking
 
 pytestmark = [
     pytest.mark.realdata,
@@ -76,7 +80,7 @@ def text() -> SearchedText:
     ranked = {
         name: {query: [hit.passage_id for hit in one.search(query, DEPTH)] for query in asked}
         for name, one in retrievers.items()
-    }     # fmt: skip
+    }
     return SearchedText(sentences, list(asked.values()), ranked)
 
 
@@ -101,8 +105,11 @@ def planted(text: SearchedText, seed: int) -> Callable[..., Callable[[str], dict
             draw = (random.Random(f"{seed} {question}") if own.random() < 0.5 else own).random()
             wrong = " ".join(text.sentences[found[0]].split()[-3:]) if found else "unknown"
             passages = [{"doc_id": passage, "text": text.sentences[passage]} for passage in found]
-            return {"answer": one.answer if one.gold in found and draw < chance else wrong, "passages": passages,
-                    "cost": 0.001 if rerank == "strict" else 0.002}
+            return {
+                "answer": one.answer if one.gold in found and draw < chance else wrong,
+                "passages": passages,
+                "cost": 0.001 if rerank == "strict" else 0.002,
+            }
 
         return answer
 
@@ -113,28 +120,42 @@ def drawn(text: SearchedText, seed: int) -> rg.EvalSet:
     """120 to 200 of the questions."""
     rng = random.Random(seed)
     asked = rng.sample(text.asked, rng.randint(120, 200))
-    return rg.EvalSet("planted", tuple(
-        rg.Example(f"q{n:03}", one.query, references=(one.answer,), relevant=(rg.Relevant((one.gold,)),),
-                   segments={"asks": one.kind})
-        for n, one in enumerate(asked)
-    ))     # fmt: skip
+    return rg.EvalSet(
+        "planted",
+        tuple(
+            rg.Example(
+                f"q{n:03}",
+                one.query,
+                references=(one.answer,),
+                relevant=(rg.Relevant((one.gold,)),),
+                segments={"asks": one.kind},
+            )
+            for n, one in enumerate(asked)
+        ),
+    )
 
 
 def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str, bool]:
     """Which of the plants a sweep reads right. An interaction needs all trials: a race asks few of the bad ones."""
     found = rg.sweep(
-        planted(text, seed), drawn(text, seed), parameters=SPACE, objective=OBJECTIVE, race=race, leave_out=LEFT_OUT,
+        planted(text, seed),
+        drawn(text, seed),
+        parameters=SPACE,
+        objective=OBJECTIVE,
+        race=race,
+        leave_out=LEFT_OUT,
         store=f"sqlite:///{folder / f'{seed}.db'}",
-    )     # fmt: skip
+    )
     parameters = {trial.name: trial.parameters for trial in found.study.trials}
     taken = found.recommendation.trial
     warned = [note for note in found.notes if note.startswith("In asks=")]
     right = {
         "ignored": found.log.idle == ["temperature_note"] and "build ignores temperature_note" in found.log.notes[0],
         "segment": bool(warned) and all(note.startswith(f"In asks=number, {taken} is ") for note in warned),
-        "best value": taken is not None and parameters[taken]["model"] == "large"
+        "best value": taken is not None
+        and parameters[taken]["model"] == "large"
         and any(BEST.items() <= parameters[name].items() for name in found.best_set),
-    }     # fmt: skip
+    }
     if race:
         return right
     tables = [one for one in found.figures.told if isinstance(one, StudyTable)]

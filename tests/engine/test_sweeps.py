@@ -66,12 +66,13 @@ def test_loser_is_dropped_and_ties_stay(tmp_path: Path) -> None:
     space: dict[str, list[Any]] = {"model": ["good", "weak", "same"], "shown": [1, 2]}
     result = rg.sweep(build, questions(), parameters=space, objective="exact_match", store=url(tmp_path))
     assert {name for name, state in states(result).items() if state == "pruned"} == {
-        "model=weak,shown=1", "model=weak,shown=2",
-    }     # fmt: skip
+        "model=weak,shown=1",
+        "model=weak,shown=2",
+    }
     fallen = next(trial for trial in result.study.trials if trial.state == "pruned")
     assert "is better by" in fallen.reason
     assert len(result.best_set) == 4
-    assert result.recommendation.trial is None     # four of six trials may be the best
+    assert result.recommendation.trial is None  # four of six trials may be the best
     assert sum(ASKED.values()) == result.log.made == result.log.held < result.log.planned == 6 * N
     assert "ignores shown" in result.log.notes[0]
     assert "shown changes no score" in " ".join(text for text in result.figures.told if isinstance(text, str))
@@ -97,9 +98,15 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     """A complete trial is compared and reported as any run; the recommended one is confirmed on what was held back."""
     space = {"model": ["good", "weak"]}
     result = rg.sweep(
-        build, questions(200), parameters=space, base={"model": "weak"}, objective="exact_match", confirm="40%",
-        race=False, store=url(tmp_path),
-    )     # fmt: skip
+        build,
+        questions(200),
+        parameters=space,
+        base={"model": "weak"},
+        objective="exact_match",
+        confirm="40%",
+        race=False,
+        store=url(tmp_path),
+    )
     runs = {trial.name: trial.run_id for trial in result.study.trials}
     assert rg.compare(runs["model=weak"], runs["model=good"], store=url(tmp_path)).to_dict()
     assert result.recommendation.trial == "model=good"
@@ -118,22 +125,30 @@ def test_trials_are_runs(tmp_path: Path) -> None:
 def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
     """Where the base is what is recommended, it is not compared with itself: a note says so."""
     result = rg.sweep(
-        build, questions(200), parameters={"model": ["good", "weak"]}, objective="exact_match", confirm="25%",
+        build,
+        questions(200),
+        parameters={"model": ["good", "weak"]},
+        objective="exact_match",
+        confirm="25%",
         store=url(tmp_path),
-    )     # fmt: skip
+    )
     assert result.recommendation.trial == "model=good"
     assert result.confirmed is None
     assert "nothing was confirmed on toy-held-back: the base is what is recommended" in result.log.notes
-    assert "(1 dropped)" in result.to_markdown()     # what the dropped value changes is shown all the same
+    assert "(1 dropped)" in result.to_markdown()  # what the dropped value changes is shown all the same
 
 
 def test_index_is_made_once_a_setting(tmp_path: Path) -> None:
     """Index is called once for each distinct setting and handed on; build gets the other parameters."""
     INDEXED.clear()
     result = rg.sweep(
-        {"index": index, "build": build_on}, questions(40), parameters={"size": [1, 2, 3], "model": ["good", "weak"]},
-        index=["size"], objective="exact_match", store=url(tmp_path),
-    )     # fmt: skip
+        {"index": index, "build": build_on},
+        questions(40),
+        parameters={"size": [1, 2, 3], "model": ["good", "weak"]},
+        index=["size"],
+        objective="exact_match",
+        store=url(tmp_path),
+    )
     assert sorted(INDEXED) == [1, 2, 3]
     assert result.log.index_calls == 3
 
@@ -144,19 +159,34 @@ def test_designs_and_failures(tmp_path: Path) -> None:
     assert set(states(ablation).values()) == {"complete"}
     assert len(ablation.study.trials) == 4
     staged = rg.sweep(
-        build, questions(), parameters={"model": ["weak", "good"], "k": [1, 2]}, objective="exact_match",
-        design="staged", name="s", store=url(tmp_path),
-    )     # fmt: skip
+        build,
+        questions(),
+        parameters={"model": ["weak", "good"], "k": [1, 2]},
+        objective="exact_match",
+        design="staged",
+        name="s",
+        store=url(tmp_path),
+    )
     assert set(states(staged)) == {"k=1,model=weak", "k=1,model=good", "k=2,model=good"}
     odd = rg.sweep(
-        build, questions(), parameters={"model": ["good", "weak", "absent"]}, objective="exact_match", name="f",
+        build,
+        questions(),
+        parameters={"model": ["good", "weak", "absent"]},
+        objective="exact_match",
+        name="f",
         store=url(tmp_path),
-    )     # fmt: skip
+    )
     assert states(odd)["model=good"] == "complete"
-    assert states(odd)["model=absent"] == "failed"     # not the factory raises: the system does, at every question
+    assert states(odd)["model=absent"] == "failed"  # not the factory raises: the system does, at every question
     with pytest.raises(UsageError, match="no trial could be asked"):
-        rg.sweep(lambda model: 1 / 0, questions(), parameters={"model": [1, 2]}, name="z", objective="exact_match",
-                 store=url(tmp_path))     # fmt: skip
+        rg.sweep(
+            lambda model: 1 / 0,
+            questions(),
+            parameters={"model": [1, 2]},
+            name="z",
+            objective="exact_match",
+            store=url(tmp_path),
+        )
 
 
 @pytest.mark.parametrize(
@@ -327,7 +357,12 @@ def test_index_parameters_reach_a_build_that_takes_them(tmp_path: Path) -> None:
     for n, (function, given) in enumerate(((named, True), (any_keyword, True), (without, False))):
         seen.clear()
         rg.sweep(
-            {"index": index, "build": function}, questions(5), parameters={"size": [1, 2], "model": ["good", "weak"]},
-            index=["size"], objective="exact_match", store=url(tmp_path), name=f"s{n}",
-        )     # fmt: skip
+            {"index": index, "build": function},
+            questions(5),
+            parameters={"size": [1, 2], "model": ["good", "weak"]},
+            index=["size"],
+            objective="exact_match",
+            store=url(tmp_path),
+            name=f"s{n}",
+        )
         assert set(seen) == ({(1, 1), (2, 2)} if given else {(1, None), (2, None)})

@@ -27,9 +27,15 @@ DOCUMENTS = (
     "Customs officers at Tilbury weighed forty bales of raw cotton from Alexandria.",
 )
 REQUESTS = (
-    "What was this chat about?", "Who are the speakers?", "Worum dreht sich das Gespräch?", "这段对话在讲什么?",
-    "De quoi parlent les personnes ?", "О чём говорят люди?", "ماذا يقول المتحدث؟", "二人は何の話をしていますか",
-)     # fmt: skip
+    "What was this chat about?",
+    "Who are the speakers?",
+    "Worum dreht sich das Gespräch?",
+    "这段对话在讲什么?",
+    "De quoi parlent les personnes ?",
+    "О чём говорят люди?",
+    "ماذا يقول المتحدث؟",
+    "二人は何の話をしていますか",
+)
 Pair = tuple[Example, Response]
 
 
@@ -50,7 +56,7 @@ def tasks_of(pairs: Iterable[Pair], folder: Path) -> frozenset[str]:
 @pytest.mark.parametrize("request_text", REQUESTS)
 def test_one_request_of_three_documents_is_a_task(request_text: str, tmp_path: Path) -> None:
     """The same request of three documents is a task in any language; of fewer, or of one again and again, it is not."""
-    assert has_topic(request_text)     # no word list tells it
+    assert has_topic(request_text)  # no word list tells it
     assert len(tasks_of(pairs_of(request_text, DOCUMENTS[:3]), tmp_path)) == 1
     for texts in (DOCUMENTS[:1], DOCUMENTS[:2], (*DOCUMENTS[:2], DOCUMENTS[1]), [DOCUMENTS[0]] * 9):
         assert not tasks_of(pairs_of(request_text, texts), tmp_path)
@@ -117,9 +123,11 @@ def test_retrieval_is_not_blamed_for_a_task(tmp_path: Path) -> None:
         for n, text in enumerate(DOCUMENTS[:4])
     ]
     question: dict[str, object] = {
-        "query_id": "q", "query": "Which ship carried the cotton of Alexandria?", "passages": [DOCUMENTS[4]],
+        "query_id": "q",
+        "query": "Which ship carried the cotton of Alexandria?",
+        "passages": [DOCUMENTS[4]],
         "answer": "The Marlowe carried the bales over to Bristol.",
-    }     # fmt: skip
+    }
     results = evaluated([*rows, question], tmp_path)
     assert {results[f"t{n}"] for n in range(4)} == {("not_applicable", NO_TOPIC, "unclear")}
     assert (results["q"][0], results["q"][2]) == ("scored", "retrieval")

@@ -14,11 +14,15 @@ def answers(tmp_path: Path) -> Path:
     text = "The tower is 330 metres tall and stands in Paris."
     rows = [
         {
-            "query_id": f"q{n}", "query": f"How tall is tower {n}?", "answer": f"The tower is {height} metres tall.",
-            "passages": [{"doc_id": f"d{n}", "text": text}], "reference_answer": "330 metres", "relevant": {f"d{n}": 1},
+            "query_id": f"q{n}",
+            "query": f"How tall is tower {n}?",
+            "answer": f"The tower is {height} metres tall.",
+            "passages": [{"doc_id": f"d{n}", "text": text}],
+            "reference_answer": "330 metres",
+            "relevant": {f"d{n}": 1},
         }
         for n, height in enumerate((330, 330, 985))
-    ]  # fmt: skip
+    ]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -33,8 +33,10 @@ def server() -> Iterator[FaultyServer]:
 def given(answers: Path, server: FaultyServer, name: str = "s") -> dict[str, Any]:
     """Arguments of evaluate: the model judge, and a store of its own."""
     return {
-        "metrics": METRICS, "judge": f"openai-chat:any@{server.url}", "store": f"sqlite:///{answers.parent}/{name}.db",
-    }  # fmt: skip
+        "metrics": METRICS,
+        "judge": f"openai-chat:any@{server.url}",
+        "store": f"sqlite:///{answers.parent}/{name}.db",
+    }
 
 
 def local(answers: Path) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def test_plain_verb_inside_a_running_loop(answers: Path, server: FaultyServer) -
     before = dict(vars(asyncio)), dict(vars(asyncio.BaseEventLoop)), asyncio.Task
 
     async def cell() -> rg.Scorecard:
-        with pytest.raises(RuntimeError):      # still refuses to be entered twice, as an unpatched loop does
+        with pytest.raises(RuntimeError):  # still refuses to be entered twice, as an unpatched loop does
             asyncio.get_running_loop().run_until_complete(asyncio.Future())
         return rg.evaluate(answers, **given(answers, server))
 
@@ -158,7 +160,7 @@ def test_cancelled_coroutine_goes_on_from_there(answers: Path, server: FaultySer
     asyncio.run(stopped())
     card = rg.evaluate(answers, **given(answers, server))
     assert card["faithfulness"].mean == 1
-    assert len(server.requests) <= 6 + 2     # two were under way
+    assert len(server.requests) <= 6 + 2  # two were under way
 
 
 def test_local_judge_leaves_the_loop_free(answers: Path) -> None:
@@ -224,7 +226,7 @@ def cell(client: Any, code: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")     # of the Jupyter client, about its own parts
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the Jupyter client, about its own parts
 def test_jupyter_kernel(kernel: Any, answers: Path, server: FaultyServer) -> None:
     """In a real kernel, whose loop runs: the plain verb and await work with either judge; a card shows a framed page.
 

@@ -13,14 +13,21 @@ import pytest
 from ragauge import origin
 
 
-@pytest.mark.parametrize(("record", "wanted"), [
-    (None, "ragauge[ui]"),
-    ({"url": "https://host/r.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
-     "ragauge[ui] @ git+https://host/r.git@abc"),
-    ({"url": "file:///w/ragauge-0.1.0-py3-none-any.whl", "archive_info": {}},
-     "ragauge[ui] @ file:///w/ragauge-0.1.0-py3-none-any.whl"),
-    ({"url": "file:///r", "dir_info": {}}, "ragauge[ui] @ file:///r"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("record", "wanted"),
+    [
+        (None, "ragauge[ui]"),
+        (
+            {"url": "https://host/r.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "ragauge[ui] @ git+https://host/r.git@abc",
+        ),
+        (
+            {"url": "file:///w/ragauge-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "ragauge[ui] @ file:///w/ragauge-0.1.0-py3-none-any.whl",
+        ),
+        ({"url": "file:///r", "dir_info": {}}, "ragauge[ui] @ file:///r"),
+    ],
+)
 def test_an_installation_is_named_as_it_was_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, record: dict[str, object] | None, wanted: str
 ) -> None:

@@ -21,7 +21,7 @@ def platforms() -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module     # where its dataclasses look for themselves
+    sys.modules[spec.name] = module  # where its dataclasses look for themselves
     spec.loader.exec_module(module)
     return module
 

@@ -98,11 +98,15 @@ class ServeSuperseded(Fault):
     def _pieces(self, page: Document) -> list[Passage]:
         return [
             Passage(
-                one.passage_id, page.doc_id, one.text, span=Span(page.doc_id, one.start, one.end),
-                updated_at=page.updated_at, superseded_by=page.superseded_by,
+                one.passage_id,
+                page.doc_id,
+                one.text,
+                span=Span(page.doc_id, one.start, one.end),
+                updated_at=page.updated_at,
+                superseded_by=page.superseded_by,
             )
             for one in chunk(page, self.chunk_tokens)
-        ]     # fmt: skip
+        ]
 
 
 def _holds(passage: Passage, span: Span) -> bool:
@@ -127,19 +131,19 @@ def _cut(passage: Passage, span: Span) -> tuple[Passage, Passage]:
     text = passage.text or ""
     if mine is None:
         raise ValueError(f"{passage.passage_id} has no span")
-    head = len(text) - (mine.end - mine.start)     # the headings in front of the body
+    head = len(text) - (mine.end - mine.start)  # the headings in front of the body
     middle = head + (span.start + span.end) // 2 - mine.start
     start = head + span.start - mine.start
     at = text.rfind(" ", start + 1, middle)
     at = middle if at < 0 else at
     place = mine.start + at - head
-    first = replace(
-        passage, passage_id=f"{passage.passage_id}a", text=text[:at], span=replace(mine, end=place)
-    )     # fmt: skip
+    first = replace(passage, passage_id=f"{passage.passage_id}a", text=text[:at], span=replace(mine, end=place))
     second = replace(
-        passage, passage_id=f"{passage.passage_id}b", text=text[:head] + text[at:].lstrip(" "),
+        passage,
+        passage_id=f"{passage.passage_id}b",
+        text=text[:head] + text[at:].lstrip(" "),
         span=replace(mine, start=place + 1 if text[at] == " " else place),
-    )     # fmt: skip
+    )
     return first, second
 
 

@@ -18,9 +18,13 @@ Floats = npt.NDArray[np.float64]
 
 
 def columns(
-    values: Sequence[float] | Floats, *, failed: Mapping[int, tuple[float, float]] | None = None,
-    undefined: Sequence[int] = (), cluster: Sequence[int] | None = None, weight: Sequence[float] | None = None,
-) -> Columns:     # fmt: skip
+    values: Sequence[float] | Floats,
+    *,
+    failed: Mapping[int, tuple[float, float]] | None = None,
+    undefined: Sequence[int] = (),
+    cluster: Sequence[int] | None = None,
+    weight: Sequence[float] | None = None,
+) -> Columns:
     """One score an example; some failed with bounds, some undefined."""
     value = np.array(values, dtype=float)
     n = value.size
@@ -34,10 +38,19 @@ def columns(
     at = np.arange(n)
     nothing = np.full(n, np.nan)
     return Columns(
-        at, at, status, value, nothing, nothing, low, high, np.zeros(n, dtype=np.int64),
+        at,
+        at,
+        status,
+        value,
+        nothing,
+        nothing,
+        low,
+        high,
+        np.zeros(n, dtype=np.int64),
         None if weight is None else np.array(weight, dtype=float),
-        None if cluster is None else np.array(cluster), ("",),
-    )     # fmt: skip
+        None if cluster is None else np.array(cluster),
+        ("",),
+    )
 
 
 def pairs(metric: Metric, new: Columns, base: Columns) -> Pairs:

@@ -49,8 +49,10 @@ class Data:
         slices = Slices(ids, self.segments, {"golden": frozenset(ids[::2])})
         source = ScoreSource(
             lambda metric: self.new[str(metric)],
-            lambda metric: pairs(metric, self.new[str(metric)], self.base[str(metric)]), slices, slices,
-        )     # fmt: skip
+            lambda metric: pairs(metric, self.new[str(metric)], self.base[str(metric)]),
+            slices,
+            slices,
+        )
         return check_conditions(of.conditions, source)[0]
 
     def verdict(self, of: Rules) -> str:
@@ -70,14 +72,17 @@ def test_one_segment_falls_while_the_mean_rises() -> None:
     """Case 78: the mean rises by 2 points, one segment falls by 15: the segment fails, and with it the gate."""
     generator = np.random.default_rng(1)
     base = generator.uniform(0.5, 0.7, 400)
-    change = np.where(np.arange(400) % 4 == 3, -0.15, 0.0767)     # a quarter −15, the rest so that the mean is +2
+    change = np.where(np.arange(400) % 4 == 3, -0.15, 0.0767)  # a quarter −15, the rest so that the mean is +2
     new = base + change + generator.normal(0, 0.03, 400)
     checks = data({"mrr": new}, {"mrr": base}).checks(rules({"metric": "mrr", "max_drop": "3%"}))
     assert found(checks, None).estimate == pytest.approx(0.02, abs=0.005)
     assert [(c.segment and c.segment[1], c.verdict, c.stops) for c in checks] == [
-        (None, "pass", False), ("compare", "pass", False), ("howto", "pass", False), ("lookup", "pass", False),
+        (None, "pass", False),
+        ("compare", "pass", False),
+        ("howto", "pass", False),
+        ("lookup", "pass", False),
         ("multi_hop", "fail", True),
-    ]     # fmt: skip
+    ]
     assert verdict_of(checks) == "fail"
     alone = data({"mrr": new}, {"mrr": base}).checks(rules({"metric": "mrr", "max_drop": "3%", "segments": "none"}))
     assert [(c.segment, c.verdict) for c in alone] == [(None, "pass")]
@@ -94,8 +99,10 @@ def test_segment_without_data_stops_only_when_asked() -> None:
     rule = {"metric": "mrr", "max_drop": "3 points"}
     checks = made.checks(rules(rule))
     assert [(c.verdict, c.because, c.stops) for c in checks] == [
-        ("pass", "interval", False), ("not_enough_data", "few", False), ("pass", "unchanged", False),
-    ]     # fmt: skip
+        ("pass", "interval", False),
+        ("not_enough_data", "few", False),
+        ("pass", "unchanged", False),
+    ]
     assert verdict_of(checks) == "pass"
     assert made.verdict(rules({**rule, "segments_need_data": True})) == "not_enough_data"
     assert made.verdict(rules(rule, segments_need_data=True)) == "not_enough_data"
@@ -143,7 +150,7 @@ def test_tags_and_named_segments() -> None:
     tenant = [f"t{i % 60}" for i in range(n)]
     made = data({"mrr": base}, {"mrr": base}, tenant=tenant)
     assert found(made.checks(rules({"metric": "mrr", "max_drop": "3%", "tag": "golden"})), None).n == 60
-    assert len(made.checks(rules({"metric": "mrr", "max_drop": "3%"}))) == 1     # 60 values: an identifier
+    assert len(made.checks(rules({"metric": "mrr", "max_drop": "3%"}))) == 1  # 60 values: an identifier
     assert len(made.checks(rules({"metric": "mrr", "max_drop": "3%", "segments": ["tenant"]}))) == 61
 
 
@@ -163,8 +170,10 @@ def test_whole_family_seldom_fails(
     asked = rules(*({"metric": name, "max_drop": 0} for name in names))
     n, failed = 160, 0
     for _ in range(draws):
-        kinds = {"type": [TYPES[k] for k in generator.integers(0, 4, n)],
-                 "tenant": [f"t{k}" for k in generator.integers(0, 3, n)]}     # fmt: skip
+        kinds = {
+            "type": [TYPES[k] for k in generator.integers(0, 4, n)],
+            "tenant": [f"t{k}" for k in generator.integers(0, 3, n)],
+        }
         sides = {name: twins(generator, n, binary=name == "recall@5") for name in names}
         made = data({k: v[0] for k, v in sides.items()}, {k: v[1] for k, v in sides.items()}, **kinds)
         failed += made.verdict(asked) == "fail"
@@ -198,16 +207,26 @@ def _failing(generator: np.random.Generator, of: Columns, lost: Mask, top: float
     n = of.query.size
     low, high, value, status = of.low.copy(), of.high.copy(), of.value.copy(), of.status.copy()
     known = np.where(np.isnan(value), top / 2, value)
-    reach = generator.random(2)[:, None] * generator.random((2, n))     # near to what was there, or far
+    reach = generator.random(2)[:, None] * generator.random((2, n))  # near to what was there, or far
     low[lost] = (known * (1 - reach[0]))[lost]
     high[lost] = (known + (top - known) * reach[1])[lost]
     open_ended = lost & (generator.random(n) < 0.2)
     low[open_ended], high[open_ended] = np.nan, np.nan
     value[lost], status[lost] = np.nan, FAILED
     return Columns(
-        of.place, of.query, status, value, of.numerator, of.denominator, low, high, of.reason, of.weight, of.cluster,
+        of.place,
+        of.query,
+        status,
+        value,
+        of.numerator,
+        of.denominator,
+        low,
+        high,
+        of.reason,
+        of.weight,
+        of.cluster,
         of.reasons,
-    )     # fmt: skip
+    )
 
 
 def _whole(asked: Rules, made: Data) -> str:
@@ -231,10 +250,14 @@ def _lost(generator: np.random.Generator, n: int, share: float) -> Mask:
 @pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.prove)])
 @settings(max_examples=100)
 @given(
-    seed=st.integers(0, 2**32 - 1), which=st.integers(0, len(ASKED) - 1), n=st.integers(8, 90),
-    shift=st.sampled_from([-0.5, -0.3, -0.2, -0.15, -0.1, -0.06]), lost=st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.4]),
-    clustered=st.sampled_from([False, False, True]), weighted=st.sampled_from([False, False, True]),
-)     # fmt: skip
+    seed=st.integers(0, 2**32 - 1),
+    which=st.integers(0, len(ASKED) - 1),
+    n=st.integers(8, 90),
+    shift=st.sampled_from([-0.5, -0.3, -0.2, -0.15, -0.1, -0.06]),
+    lost=st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.4]),
+    clustered=st.sampled_from([False, False, True]),
+    weighted=st.sampled_from([False, False, True]),
+)
 def test_a_failure_never_turns_fail_into_pass(
     seeds: int, seed: int, which: int, n: int, shift: float, lost: float, clustered: bool, weighted: bool
 ) -> None:

@@ -37,10 +37,14 @@ def test_interval_decides_as_by_hand() -> None:
     assert [found.low, found.high] == pytest.approx([-0.1 - half, -0.1 + half], abs=1e-6)
     verdicts = {points: drop(new, base, points).verdict() for points in (0.0, 0.03, 0.072, 0.074, 0.126, 0.128, 0.5)}
     assert verdicts == {
-        0.0: ("fail", "interval"), 0.03: ("fail", "interval"), 0.072: ("fail", "interval"),
-        0.074: ("not_enough_data", "interval"), 0.126: ("not_enough_data", "interval"),
-        0.128: ("pass", "interval"), 0.5: ("pass", "interval"),
-    }     # fmt: skip
+        0.0: ("fail", "interval"),
+        0.03: ("fail", "interval"),
+        0.072: ("fail", "interval"),
+        0.074: ("not_enough_data", "interval"),
+        0.126: ("not_enough_data", "interval"),
+        0.128: ("pass", "interval"),
+        0.5: ("pass", "interval"),
+    }
 
 
 def test_point_looks_at_the_estimate_alone() -> None:
@@ -90,8 +94,10 @@ def test_limits_that_a_failed_baseline_allows() -> None:
 
     assert [verdict(-0.05), verdict(-0.05, lax=-0.08), verdict(-0.05, lax=-0.2)] == ["fail", "fail", "not_enough_data"]
     assert [verdict(-0.2), verdict(-0.2, strict=-0.1), verdict(-0.2, strict=-0.05)] == [
-        "pass", "pass", "not_enough_data",
-    ]  # fmt: skip
+        "pass",
+        "pass",
+        "not_enough_data",
+    ]
     rise = MeanDifference(
         pairs(parse("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30)))
     )
@@ -114,8 +120,10 @@ def test_levels() -> None:
     assert found is not None
     assert [found.low, found.high] == pytest.approx([0.8403, 0.9390], abs=1e-3)
     assert [CheckCell(hits, least, above=True, min_n=10).verdict()[0] for least in (0.83, 0.9, 0.95)] == [
-        "pass", "not_enough_data", "fail",
-    ]     # fmt: skip
+        "pass",
+        "not_enough_data",
+        "fail",
+    ]
     times = MetricLevel.of(LATENCY, columns(np.arange(1.0, 201.0)), "p95")
     assert times.estimate == pytest.approx(190.05)
     assert CheckCell(times, 200.0, above=False, min_n=10).verdict()[0] == "pass"
@@ -157,10 +165,15 @@ def test_few_that_differ_need_more_than_t() -> None:
     assert cell.verdict() == ("not_enough_data", "unsupported")
 
 
-@pytest.mark.parametrize(("n", "fallen", "verdict"), [
-    (4, 4, ("not_enough_data", "unsupported")), (5, 5, ("fail", "interval")),
-    (5, 4, ("not_enough_data", "unsupported")), (6, 6, ("fail", "interval")),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("n", "fallen", "verdict"),
+    [
+        (4, 4, ("not_enough_data", "unsupported")),
+        (5, 5, ("fail", "interval")),
+        (5, 4, ("not_enough_data", "unsupported")),
+        (6, 6, ("fail", "interval")),
+    ],
+)
 def test_few_pairs_need_more_than_t(n: int, fallen: int, verdict: tuple[str, str]) -> None:
     """Four examples that all got worse by about as much are a coin that fell four times on one side; five are 1/32."""
     base = np.full(n, 0.9)
@@ -209,11 +222,11 @@ def test_shares_and_steps() -> None:
     """Half of the 5 % is for the whole run; what has failed hands its share on, as in Holm's procedure."""
     assert shares([False, False, True, True, True, True]) == [0.25, 0.25, 0.125, 0.125, 0.125, 0.125]
     assert shares([False]) == [1.0]
-    p_values = [0.011, 0.02, 0.04]     # Holm by hand: 0.011 <= .05/3, 0.02 <= .05/2, 0.04 <= .05
+    p_values = [0.011, 0.02, 0.04]  # Holm by hand: 0.011 <= .05/3, 0.02 <= .05/2, 0.04 <= .05
     assert step_down([1, 1, 1], lambda n, level: p_values[n] <= level)[0] == {0, 1, 2}
-    p_values = [0.011, 0.03, 0.02]     # 0.011 <= .0167, 0.02 <= .025, then 0.03 <= .05
+    p_values = [0.011, 0.03, 0.02]  # 0.011 <= .0167, 0.02 <= .025, then 0.03 <= .05
     assert step_down([1, 1, 1], lambda n, level: p_values[n] <= level)[0] == {0, 1, 2}
-    p_values = [0.011, 0.04, 0.03]     # 0.03 > .025: it stops there
+    p_values = [0.011, 0.04, 0.03]  # 0.03 > .025: it stops there
     failed, levels = step_down([1, 1, 1], lambda n, level: p_values[n] <= level)
     assert failed == {0}
     assert levels[1:] == [0.025, 0.025]

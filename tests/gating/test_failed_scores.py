@@ -18,13 +18,18 @@ HALVES = MetricLevel.of(FAITHFULNESS, columns([0.5] * 20 + [0.0], failed={20: (0
 
 
 @pytest.mark.parametrize(
-    ("above", "limit", "fails", "could", "passes"), [
-        (True, 0.53, True, True, False), (True, 0.51, False, True, False), (True, 0.48, False, True, False),
+    ("above", "limit", "fails", "could", "passes"),
+    [
+        (True, 0.53, True, True, False),
+        (True, 0.51, False, True, False),
+        (True, 0.48, False, True, False),
         (True, 0.47, False, False, True),
-        (False, 0.47, True, True, False), (False, 0.49, False, True, False), (False, 0.52, False, True, False),
+        (False, 0.47, True, True, False),
+        (False, 0.49, False, True, False),
+        (False, 0.52, False, True, False),
         (False, 0.53, False, False, True),
     ],
-)  # fmt: skip
+)
 def test_the_extremes_decide_on_the_estimate_alone(
     above: bool, limit: float, fails: bool, could: bool, passes: bool
 ) -> None:
@@ -44,7 +49,7 @@ def test_could_have_failed_by_the_width_that_remains(above: bool, alpha: float) 
     least, most = sample.reach()
     assert width > 0.009
     end = least + width if above else most - width
-    side = 1e-6 if above else -1e-6     # to where the limit is missed
+    side = 1e-6 if above else -1e-6  # to where the limit is missed
     assert CheckCell(sample, end + side, above, min_n=10).could_fail(alpha)
     assert not CheckCell(sample, end - side, above, min_n=10).could_fail(alpha)
     harder = CheckCell(sample, end - side, above, min_n=10, strict=end + side)
@@ -54,12 +59,17 @@ def test_could_have_failed_by_the_width_that_remains(above: bool, alpha: float) 
 def test_a_failed_baseline_is_put_where_it_hurts() -> None:
     """Least is the difference with the new score at its least and the baseline's at its greatest; most the reverse."""
     new, base = np.linspace(0.2, 0.9, 12), np.linspace(0.3, 0.8, 12)
-    sample = MeanDifference(pairs(
-        RECALL, columns([*new, 0.5, 0.0], failed={13: (0.1, 0.9)}), columns([*base, 0.0, 0.6], failed={12: (0.2, 0.7)})
-    ))     # fmt: skip
+    sample = MeanDifference(
+        pairs(
+            RECALL,
+            columns([*new, 0.5, 0.0], failed={13: (0.1, 0.9)}),
+            columns([*base, 0.0, 0.6], failed={12: (0.2, 0.7)}),
+        )
+    )
     ends: dict[Where, tuple[list[float], list[float]]] = {
-        "low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]), "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6])
-    }     # fmt: skip
+        "low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]),
+        "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6]),
+    }
     for where, (here, there) in ends.items():
         expected = paired_interval(here, there, kind="mean", bounds=(0, 1), level=0.9)
         found = sample.interval(0.9, where)

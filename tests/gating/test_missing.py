@@ -100,7 +100,7 @@ def test_differences_tell_whose_calls_failed(first: int) -> None:
     assert (check.failed, check.lost) == (4, Lost(2, 1, 1))
     assert "4 scores failed (2 no response of the system, 1 a judge call, 1 in the baseline), and what" in reason(
         replace(check, because="failed")
-    )     # fmt: skip
+    )
 
 
 def test_a_system_that_failed_is_asked_again_not_judged_again() -> None:
@@ -114,10 +114,13 @@ def test_a_system_that_failed_is_asked_again_not_judged_again() -> None:
     assert RETRIED not in told
 
 
-@pytest.mark.parametrize(("run", "words"), [
-    (Run("1", "pr", system="recorded"), "record its responses anew and evaluate the new file"),
-    (Run("1", "pr", kind="traffic", system="recorded"), "traffic that was answered badly stays so"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (Run("1", "pr", system="recorded"), "record its responses anew and evaluate the new file"),
+        (Run("1", "pr", kind="traffic", system="recorded"), "traffic that was answered badly stays so"),
+    ],
+)
 def test_what_was_recorded_is_not_run_again(run: Run, words: str) -> None:
     """A run that came from a file, or from traffic, has no `ragauge run` that could be repeated."""
     (check,) = checks(POINT, lost(40, {0: SYSTEM, 2: SYSTEM}), columns([0.6] * 40))
@@ -202,16 +205,23 @@ def test_few_examples_are_few_examples() -> None:
     assert what_next(gated(check)).startswith("More examples; or a smaller min_n")
 
 
-@pytest.mark.parametrize(("value", "failed", "answer", "because"), [
-    (0.6, {0: SYSTEM, 2: SYSTEM}, "yes", "failed"), (0.6, {}, "yes", "point"), (0.4, {}, "no", "point"),
-    (0.45, {0: SYSTEM, 1: SYSTEM, 2: SYSTEM, 3: SYSTEM, 4: SYSTEM}, "no", "failed"), (0.5 - 1e-13, {}, "yes", "point"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "failed", "answer", "because"),
+    [
+        (0.6, {0: SYSTEM, 2: SYSTEM}, "yes", "failed"),
+        (0.6, {}, "yes", "point"),
+        (0.4, {}, "no", "point"),
+        (0.45, {0: SYSTEM, 1: SYSTEM, 2: SYSTEM, 3: SYSTEM, 4: SYSTEM}, "no", "failed"),
+        (0.5 - 1e-13, {}, "yes", "point"),
+    ],
+)
 def test_the_comparison_of_a_point_is_answered_truthfully(
     value: float, failed: dict[int, str], answer: str, because: str
 ) -> None:
     """`decide: point` says whether the estimate meets the limit, and then what decided where failed scores do."""
-    (check,) = checks({**BETWEEN, "min": 0.59 if failed and value > 0.5 else 0.5, "decide": "point"},
-                      lost(40, failed, value))     # fmt: skip
+    (check,) = checks(
+        {**BETWEEN, "min": 0.59 if failed and value > 0.5 else 0.5, "decide": "point"}, lost(40, failed, value)
+    )
     assert check.because == because
     told = explain(gated(check)).splitlines()
     asked = next(n for n, line in enumerate(told) if "passes when the estimate is ≥ the limit" in line)

@@ -24,7 +24,7 @@ KINDS = ("lookup", "compare", "howto", "multi_hop")
 N = 120
 
 # a small RAG system: word overlap over a corpus of one page an item, with a setting that the pull request changes
-SYSTEM = '''
+SYSTEM = """
 import json, sys
 
 settings = json.load(open("settings.json"))
@@ -45,7 +45,7 @@ with open(sys.argv[2], "w") as out:
         row = {"query_id": example["query_id"], "query": example["query"], "answer": pages[found[0]],
                "passages": passages}
         out.write(json.dumps(row) + "\\n")
-'''
+"""
 RULES = """gate:
   max_failed: 2%
   rules:
@@ -62,11 +62,17 @@ def examples() -> list[dict[str, Any]]:
         kind = KINDS[n % 4]
         name = f"item{n:03d}"
         start = "which of the many things there" if kind == "multi_hop" else "what is the"
-        found.append({
-            "query_id": f"q{n}", "query": f"{start} {name} colour{n} ?", "gold": f"page-{n:03d}",
-            "page": f"the {name} has colour{n} and weight {n * 7}.", "relevant": {f"page-{n:03d}": 1},
-            "segments": {"type": kind}, "tags": ["regression"] if n in (0, 1, 2) else [],
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{n}",
+                "query": f"{start} {name} colour{n} ?",
+                "gold": f"page-{n:03d}",
+                "page": f"the {name} has colour{n} and weight {n * 7}.",
+                "relevant": {f"page-{n:03d}": 1},
+                "segments": {"type": kind},
+                "tags": ["regression"] if n in (0, 1, 2) else [],
+            }
+        )
     return found
 
 
@@ -81,8 +87,11 @@ class Found:
     @property
     def recall(self) -> tuple[float, float]:
         """Of base and head, over all examples."""
-        (check,) = (one for one in self.checks if one["metric"] == "recall@3" and one["kind"] == "max_drop"
-                    and one["segment"] is None)     # fmt: skip
+        (check,) = (
+            one
+            for one in self.checks
+            if one["metric"] == "recall@3" and one["kind"] == "max_drop" and one["segment"] is None
+        )
         return check["baseline"], check["new"]
 
 
@@ -128,13 +137,23 @@ class Repository:
         """The step of the action, as the runner starts it."""
         tmp.mkdir(exist_ok=True)
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("RAGAUGE_", "GITHUB_"))}
-        env = kept | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "RAGAUGE_BASE": "main",
-            "RAGAUGE_SYSTEM": 'python answer.py "$RAGAUGE_SET" answers.jsonl', "RAGAUGE_RESPONSES": "answers.jsonl",
-            "RAGAUGE_SET": "golden.jsonl", "RAGAUGE_METRICS": "recall@3,mrr,faithfulness", "RAGAUGE_JUDGE": "local",
-            "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp / "summary.md"),
-            "GITHUB_OUTPUT": str(tmp / "output.txt"), "ACTION": str(ROOT),
-        } | more     # fmt: skip
+        env = (
+            kept
+            | {
+                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+                "RAGAUGE_BASE": "main",
+                "RAGAUGE_SYSTEM": 'python answer.py "$RAGAUGE_SET" answers.jsonl',
+                "RAGAUGE_RESPONSES": "answers.jsonl",
+                "RAGAUGE_SET": "golden.jsonl",
+                "RAGAUGE_METRICS": "recall@3,mrr,faithfulness",
+                "RAGAUGE_JUDGE": "local",
+                "GITHUB_ACTIONS": "true",
+                "GITHUB_STEP_SUMMARY": str(tmp / "summary.md"),
+                "GITHUB_OUTPUT": str(tmp / "output.txt"),
+                "ACTION": str(ROOT),
+            }
+            | more
+        )
         return step("gate", self.path, env)
 
 
@@ -184,15 +203,15 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     found = json.loads((repository.path / "ragauge-gate/gate.json").read_text())
     assert (found["verdict"], found["exit_code"], found["matched"]) == ("fail", 3, N)
     assert (repository.path / "ragauge-gate/report.html").stat().st_size > 10_000
-    assert repository.git("worktree", "list").count("\n") == 0     # nothing is left behind
+    assert repository.git("worktree", "list").count("\n") == 0  # nothing is left behind
 
     repository.change(first_words_only=False, note="search for the whole query again")
     again = repository.found(tmp_path / "second")
     assert again.code == 0
-    assert re.search("the answers at commit-[0-9a-f]{12} are kept", again.said)     # not asked for again
+    assert re.search("the answers at commit-[0-9a-f]{12} are kept", again.said)  # not asked for again
     assert (tmp_path / "second/output.txt").read_text() == "output=ragauge-gate\nverdict=pass\n"
     commits = [f"commit-{repository.git('rev-parse', name)[:12]}" for name in ("main", "HEAD")]
-    for name in ("gate.md", "report.html"):     # the answers are those of main again: they stay two runs
+    for name in ("gate.md", "report.html"):  # the answers are those of main again: they stay two runs
         said = (repository.path / "ragauge-gate" / name).read_text(encoding="utf-8")
         assert all(commit in said for commit in commits)
 
@@ -225,7 +244,7 @@ def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path, back: bool)
         assert (again.code, again.checks) == (first.code, first.checks)
     edited[0]["query"] = 'which colour has "item000" \\ colour0 ?'
     repository.relabel(edited, "edit a question")
-    stub = tmp_path / "stub/python"     # the base is asked, and that is enough
+    stub = tmp_path / "stub/python"  # the base is asked, and that is enough
     stub.parent.mkdir()
     stub.write_text("#!/bin/sh\nexit 7\n")
     stub.chmod(0o755)
@@ -271,9 +290,14 @@ def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
         file.writestr("ragauge-1.dist-info/RECORD", "")
     home, told = tmp_path / "with a blank/ragauge", tmp_path / "output.txt"
     env = os.environ | {
-        "ACTION": str(ROOT), "RAGAUGE_PYTHON": sys.executable, "RAGAUGE_PACKAGE": str(wheel), "RAGAUGE_HOME": str(home),
-        "GITHUB_OUTPUT": str(told), "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    }     # fmt: skip
+        "ACTION": str(ROOT),
+        "RAGAUGE_PYTHON": sys.executable,
+        "RAGAUGE_PACKAGE": str(wheel),
+        "RAGAUGE_HOME": str(home),
+        "GITHUB_OUTPUT": str(told),
+        "PIP_NO_INDEX": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
     (home / "lib").mkdir(parents=True)
     (home / "left over").touch()
     done = step("install", tmp_path, env)
@@ -308,7 +332,7 @@ def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
     assert "HEAD is in main already" in found.said
     assert found.recall[0] == 1.0 > found.recall[1]
     needed = repository.gate(tmp_path / "without", PATH=path.partition(os.pathsep)[2], RAGAUGE_COMMAND=ours)
-    assert needed.returncode not in (0, 3, 4)     # another python lacks it
+    assert needed.returncode not in (0, 3, 4)  # another python lacks it
 
 
 def test_a_bad_gate_stops_before_anything_is_asked(tmp_path: Path) -> None:
@@ -357,7 +381,7 @@ def test_example_workflow_names_what_the_action_takes() -> None:
     needed = {name for name, given in found["inputs"].items() if given.get("required")}
     assert needed <= set(used["with"]) <= set(found["inputs"])
     before = " ".join(str(one.get("run", "")) for one in steps[: steps.index(used)])
-    assert "pip install" in before     # what the system needs, as the action installs ragauge alone
+    assert "pip install" in before  # what the system needs, as the action installs ragauge alone
     assert set(re.findall(r"steps\.ragauge\.outputs\.(\w+)", json.dumps(steps))) <= set(found["outputs"])
 
 
@@ -369,4 +393,4 @@ def test_what_to_replace_in_the_example_is_said_beside_it() -> None:
     assert "REPLACE OWNER" in said
     page = (ROOT / "docs/gates.md").read_text()
     assert "`OWNER`" in page
-    assert "ragauge init" in page.partition("## GitHub Actions")[2]     # the workflow that needs no action
+    assert "ragauge init" in page.partition("## GitHub Actions")[2]  # the workflow that needs no action

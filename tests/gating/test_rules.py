@@ -17,7 +17,7 @@ from ragauge.errors import ConfigError, DataError
 from ragauge.gating.rules import rules_of
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/ragauge.schema.json"
-HEAD = "gate:\n  rules:\n"     # a rule written after it stands in line 3
+HEAD = "gate:\n  rules:\n"  # a rule written after it stands in line 3
 GOOD = """gate:
   max_failed: 2%
   rules:
@@ -41,7 +41,8 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "a-list": ("- gate\n", 1, ["expected keys and values", "a list of 1"]),
     "unknown-section": ("gates:\n  rules: []\n", 1, ["gates: no such key", "nearest: gate"]),
     "key-of-a-rule": (
-        "gate:\n  decide: point\n  rules:\n    - {metric: mrr, min: 0.5}\n", 2,
+        "gate:\n  decide: point\n  rules:\n    - {metric: mrr, min: 0.5}\n",
+        2,
         ["gate.decide: no such key", "It belongs within rules."],
     ),
     "gate-is-text": ("gate: strict\n", 1, ["gate: expected keys and values", "'strict'"]),
@@ -72,7 +73,9 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "nothing-asked": (HEAD + "    - {tag: golden}\n", 3, ["asks for nothing", "must_pass: true"]),
     "no-tag": (HEAD + "    - {must_pass: true}\n", 3, ["needs a tag"]),
     "must-pass-drop": (
-        HEAD + "    - {tag: r, must_pass: true, max_drop: 3%}\n", 3, ["max_drop", "does not go with must_pass"],
+        HEAD + "    - {tag: r, must_pass: true, max_drop: 3%}\n",
+        3,
+        ["max_drop", "does not go with must_pass"],
     ),
     "must-pass-metric": (HEAD + "    - {tag: r, must_pass: true, metric: mrr}\n", 3, ["needs min or max"]),
     "no-segments": (HEAD + "    - {metric: mrr, min: 0.5, segments: []}\n", 3, ["expected none, all, or a list"]),
@@ -80,7 +83,7 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "max-failed": ("gate:\n  max_failed: 100%\n  rules: []\n", 2, ["max_failed", "at least 0 % and less than 100 %"]),
     "beyond-numbers": (HEAD + f"    - {{metric: latency, max: 1{'0' * 400}}}\n", 3, ["expected a number"]),
     "crossed": (HEAD + "    - {metric: self_knowledge, min: 0.6, max: 0.2}\n", 3, ["above max", "no run can pass"]),
-}     # fmt: skip
+}
 
 
 def written(path: Path, text: str) -> Path:
@@ -94,16 +97,20 @@ def test_good_file(tmp_path: Path) -> None:
     assert (rules.max_failed, rules.max_failed_line) == (0.02, 2)
     found = [(str(one.metric), one.kind, one.amount, one.relative, one.statistic) for one in rules.conditions]
     assert found == [
-        ("recall@5", "max_drop", 0.03, True, "mean"), ("faithfulness", "max_drop", 0.03, False, "mean"),
-        ("faithfulness", "min", 0.85, False, "mean"), ("contradicted", "max", 0.1, False, "mean"),
-        ("latency:stage=retrieval", "max", 1000.0, False, "p95"), ("cost", "max", 0.002, False, "mean"),
-    ]     # fmt: skip
+        ("recall@5", "max_drop", 0.03, True, "mean"),
+        ("faithfulness", "max_drop", 0.03, False, "mean"),
+        ("faithfulness", "min", 0.85, False, "mean"),
+        ("contradicted", "max", 0.1, False, "mean"),
+        ("latency:stage=retrieval", "max", 1000.0, False, "p95"),
+        ("cost", "max", 0.002, False, "mean"),
+    ]
     assert [one.line for one in rules.conditions] == [4, 5, 6, 7, 8, 9]
     assert [(one.segments, one.tag) for one in rules.conditions[2:4]] == [((), ""), (("type", "tenant"), "golden")]
     assert [one.min_n for one in rules.conditions] == [10, 10, 10, 10, 10, 50]
     assert [(one.tag, str(one.metric), one.min) for one in rules.must_pass] == [
-        ("regression", "None", None), ("regression", "recall@5", 1.0)
-    ]     # fmt: skip
+        ("regression", "None", None),
+        ("regression", "recall@5", 1.0),
+    ]
 
 
 def test_same_as_a_mapping() -> None:
@@ -140,8 +147,12 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
         rules_of(read_config(written(tmp_path / "ragauge.yaml", text)))
     found = [str(problem).partition(": ")[2].partition(": ")[0] for problem in caught.value.problems]
     assert found == [
-        "gate.min_nn", "gate.rules[1].max_drop", "gate.rules[3].metric", "gate.rules[4].segments", "gate.rules[5].max",
-    ]     # fmt: skip
+        "gate.min_nn",
+        "gate.rules[1].max_drop",
+        "gate.rules[3].metric",
+        "gate.rules[4].segments",
+        "gate.rules[5].max",
+    ]
     assert [problem.line for problem in caught.value.problems] == [2, 4, 6, 7, 8]
 
 
@@ -167,8 +178,9 @@ def test_anchors_serve(tmp_path: Path) -> None:
     text = HEAD + "    - &same {metric: mrr, max_drop: 3%}\n    - <<: *same\n      metric: recall@5\n"
     rules = rules_of(read_config(written(tmp_path / "ragauge.yaml", text)))
     assert [(str(one.metric), one.text, one.line) for one in rules.conditions] == [
-        ("mrr", "3%", 3), ("recall@5", "3%", 4),
-    ]     # fmt: skip
+        ("mrr", "3%", 3),
+        ("recall@5", "3%", 4),
+    ]
 
 
 def test_schema_is_that_of_the_models() -> None:
@@ -182,7 +194,7 @@ def test_schema_accepts_what_is_read() -> None:
 
     validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
     good: dict[str, Any] = yaml.safe_load(GOOD)
-    assert good["gate"]["rules"][4]["max"] == "1e3"     # text to YAML 1.1, a number to us
+    assert good["gate"]["rules"][4]["max"] == "1e3"  # text to YAML 1.1, a number to us
     assert not list(validator.iter_errors(good))
     wrong: list[dict[str, Any]] = [{"max_drp": "3%"}, {"max_drop": 3}, {"on_fail": "stop"}, {"segments": []}]
     for bad in wrong:
@@ -210,26 +222,50 @@ def gates() -> Any:
     """Gates of every shape; the metrics are such that only the shape is in question."""
     from hypothesis import strategies as st
 
-    rule = keys({
-        "metric": ["recall@5", "faithfulness", *WORDS], "tag": ["golden", " ", *WORDS], "max_drop": DROPS,
-        "min": LEVELS, "must_pass": SWITCHES, "decide": ["interval", "point", "both"], "on_fail": ["block", "warn", ""],
-        "segments": COLUMNS, "segments_need_data": SWITCHES, "min_n": COUNTS, "max_drp": ["3%"], "statistic": ["mean"],
-    })     # fmt: skip
-    usual = st.fixed_dictionaries({"metric": st.just("mrr"), "max_drop": st.just("3%")}, optional={
-        "on_fail": st.just("warn"), "segments": st.sampled_from(COLUMNS), "min_n": st.sampled_from(COUNTS),
-    })     # fmt: skip
-    must = st.fixed_dictionaries({"tag": st.just("golden"), "must_pass": st.just(True)}, optional={
-        "metric": st.just("mrr"), "min": st.sampled_from([*LEVELS, None]), "decide": st.just("point"),
-        "on_fail": st.sampled_from(["block", "warn"]), "max_drop": st.just(None),
-    })     # fmt: skip
-    gate = st.fixed_dictionaries({}, optional={
-        "rules": st.one_of(st.lists(st.one_of(usual, must, rule), max_size=3), st.sampled_from([None, {}, "all"])),
-        "max_failed": st.sampled_from([*SHARES, None]), "min_n": st.sampled_from(COUNTS),
-        "segments_need_data": st.sampled_from(SWITCHES), "min_nn": st.just(3),
-    })     # fmt: skip
+    rule = keys(
+        {
+            "metric": ["recall@5", "faithfulness", *WORDS],
+            "tag": ["golden", " ", *WORDS],
+            "max_drop": DROPS,
+            "min": LEVELS,
+            "must_pass": SWITCHES,
+            "decide": ["interval", "point", "both"],
+            "on_fail": ["block", "warn", ""],
+            "segments": COLUMNS,
+            "segments_need_data": SWITCHES,
+            "min_n": COUNTS,
+            "max_drp": ["3%"],
+            "statistic": ["mean"],
+        }
+    )
+    usual = st.fixed_dictionaries(
+        {"metric": st.just("mrr"), "max_drop": st.just("3%")},
+        optional={"on_fail": st.just("warn"), "segments": st.sampled_from(COLUMNS), "min_n": st.sampled_from(COUNTS)},
+    )
+    must = st.fixed_dictionaries(
+        {"tag": st.just("golden"), "must_pass": st.just(True)},
+        optional={
+            "metric": st.just("mrr"),
+            "min": st.sampled_from([*LEVELS, None]),
+            "decide": st.just("point"),
+            "on_fail": st.sampled_from(["block", "warn"]),
+            "max_drop": st.just(None),
+        },
+    )
+    gate = st.fixed_dictionaries(
+        {},
+        optional={
+            "rules": st.one_of(st.lists(st.one_of(usual, must, rule), max_size=3), st.sampled_from([None, {}, "all"])),
+            "max_failed": st.sampled_from([*SHARES, None]),
+            "min_n": st.sampled_from(COUNTS),
+            "segments_need_data": st.sampled_from(SWITCHES),
+            "min_nn": st.just(3),
+        },
+    )
     whole = keys({"system": [{}, {"url": "x"}, "x"], "gates": [{}]})
-    return st.tuples(whole, st.one_of(gate, st.fixed_dictionaries({"rules": st.lists(usual, min_size=1, max_size=2)})),
-                     st.booleans()).map(lambda one: one[0] | ({"gate": one[1]} if one[2] else {}))     # fmt: skip
+    return st.tuples(
+        whole, st.one_of(gate, st.fixed_dictionaries({"rules": st.lists(usual, min_size=1, max_size=2)})), st.booleans()
+    ).map(lambda one: one[0] | ({"gate": one[1]} if one[2] else {}))
 
 
 @pytest.mark.slow

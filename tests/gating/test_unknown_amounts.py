@@ -23,25 +23,36 @@ def level(statistic: str, unknown: int) -> MetricLevel:
 
 
 @pytest.mark.parametrize(
-    ("statistic", "unknown", "least", "most"), [
+    ("statistic", "unknown", "least", "most"),
+    [
         # all 200 there: the rank is q·199 from 0, of which the unknown ones at 0 are the first 3 (20) ranks
-        ("p50", 3, 97.5, 100.5), ("p95", 3, 187.05, 190.05), ("p99", 3, 195.01, inf),
-        ("p50", 20, 80.5, 100.5), ("p95", 20, 170.05, inf),
+        ("p50", 3, 97.5, 100.5),
+        ("p95", 3, 187.05, 190.05),
+        ("p99", 3, 195.01, inf),
+        ("p50", 20, 80.5, 100.5),
+        ("p95", 20, 170.05, inf),
         ("mean", 3, sum(range(1, 198)) / 200, inf),
     ],
-)  # fmt: skip
+)
 def test_unknown_amounts_move_a_quantile_by_ranks(statistic: str, unknown: int, least: float, most: float) -> None:
     """An amount is at least 0, and a few unknown ones leave a quantile between two of the known amounts."""
     assert level(statistic, unknown).reach() == pytest.approx((least, most))
 
 
 @pytest.mark.parametrize(
-    ("statistic", "unknown", "limit", "verdict"), [
-        ("p95", 0, 200, "pass"), ("p95", 3, 200, "pass"), ("p95", 3, 170, "fail"), ("p95", 3, 190, "not_enough_data"),
-        ("p95", 20, 200, "not_enough_data"), ("p95", 20, 150, "fail"), ("p50", 20, 120, "pass"),
-        ("mean", 3, 200, "not_enough_data"), ("mean", 3, 20, "not_enough_data"),
+    ("statistic", "unknown", "limit", "verdict"),
+    [
+        ("p95", 0, 200, "pass"),
+        ("p95", 3, 200, "pass"),
+        ("p95", 3, 170, "fail"),
+        ("p95", 3, 190, "not_enough_data"),
+        ("p95", 20, 200, "not_enough_data"),
+        ("p95", 20, 150, "fail"),
+        ("p50", 20, 120, "pass"),
+        ("mean", 3, 200, "not_enough_data"),
+        ("mean", 3, 20, "not_enough_data"),
     ],
-)  # fmt: skip
+)
 def test_budgets_are_decided_whatever_few_amounts_were(
     statistic: str, unknown: int, limit: float, verdict: str
 ) -> None:

@@ -114,9 +114,12 @@ def test_one_segment_falls_while_the_mean_rises() -> None:
     sides = {"mrr": columns(new)}, {"mrr": columns(base)}
     got = checks(rules({"metric": "mrr", "max_drop": "3%"}), *sides, mine, theirs)
     assert [(c.segment and c.segment[1], c.verdict, c.n, c.n_base) for c in got] == [
-        (None, "pass", 400, 360), ("compare", "pass", 100, 90), ("howto", "pass", 100, 90),
-        ("lookup", "pass", 100, 90), ("multi_hop", "fail", 100, 90),
-    ]     # fmt: skip
+        (None, "pass", 400, 360),
+        ("compare", "pass", 100, 90),
+        ("howto", "pass", 100, 90),
+        ("lookup", "pass", 100, 90),
+        ("multi_hop", "fail", 100, 90),
+    ]
     assert verdict_of(got) == "fail"
     assert all(c.unpaired and not c.examples for c in got)
 
@@ -127,8 +130,9 @@ def test_segment_of_one_side_alone() -> None:
     values = columns([0.8, 0.9] * 30), columns([0.8, 0.9] * 20)
     got = checks(rules({"metric": "mrr", "max_drop": "30%"}), {"mrr": values[0]}, {"mrr": values[1]}, mine, theirs)
     assert [(found(got, v).because, found(got, v).n, found(got, v).n_base, found(got, v).stops) for v in "bc"] == [
-        ("few", 30, 0, False), ("few", 0, 20, False),
-    ]     # fmt: skip
+        ("few", 30, 0, False),
+        ("few", 0, 20, False),
+    ]
     assert found(got, "a").because == "interval"
 
 
@@ -149,9 +153,13 @@ def test_tag_keeps_examples_of_both() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    seed=st.integers(0, 2**32 - 1), which=st.sampled_from([0, 1, 3, 4, 5]), n=st.integers(12, 90),
-    shift=st.sampled_from([-0.7, -0.5, -0.3]), lost=st.sampled_from([0.0, 0.02, 0.1, 0.4]), clustered=st.booleans(),
-)     # fmt: skip
+    seed=st.integers(0, 2**32 - 1),
+    which=st.sampled_from([0, 1, 3, 4, 5]),
+    n=st.integers(12, 90),
+    shift=st.sampled_from([-0.7, -0.5, -0.3]),
+    lost=st.sampled_from([0.0, 0.02, 0.1, 0.4]),
+    clustered=st.booleans(),
+)
 def test_a_failure_never_turns_fail_into_pass(
     seed: int, which: int, n: int, shift: float, lost: float, clustered: bool
 ) -> None:

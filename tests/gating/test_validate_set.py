@@ -18,10 +18,15 @@ from ragauge.gating.sample import MeanDifference
 from ragauge.metrics.catalogue import parse
 
 EXAMPLES = tuple(
-    Example(f"q{n}", "How tall?", references=("330 m",), relevant=(Relevant(("d",)),) if n < 12 else None,
-            tags=frozenset({"golden"} if n >= 8 else ()))
+    Example(
+        f"q{n}",
+        "How tall?",
+        references=("330 m",),
+        relevant=(Relevant(("d",)),) if n < 12 else None,
+        tags=frozenset({"golden"} if n >= 8 else ()),
+    )
     for n in range(20)
-)     # fmt: skip
+)
 
 
 def found(*rules: dict[str, Any], examples: tuple[Example, ...] = EXAMPLES) -> tuple[str, ...]:
@@ -135,4 +140,4 @@ def test_labels_that_no_rule_looks_at() -> None:
     line = note.partition(": - ")[2]
     assert line == "{metric: recall@5, max_drop: 25 points}"
     assert noted(faithful, yaml.safe_load(line)) == found(faithful, yaml.safe_load(line))
-    assert noted(faithful, examples=EXAMPLES[5:]) == found(faithful, examples=EXAMPLES[5:])     # 7 decide nothing
+    assert noted(faithful, examples=EXAMPLES[5:]) == found(faithful, examples=EXAMPLES[5:])  # 7 decide nothing

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROOF = [ROOT / "tests/building.py", ROOT / "tests/stats/students.py"]     # which other tests rest on
+PROOF = [ROOT / "tests/building.py", ROOT / "tests/stats/students.py"]  # which other tests rest on
 
 
 def name_of(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -13,11 +14,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/ragauge"
 FILES = sorted(SOURCE.rglob("*.py"))
-LONG_FUNCTIONS: dict[str, str] = {}      # "path:function" -> reason
-MANY_ARGUMENTS: dict[str, str] = {     # "path:function" -> reason
+TOO_LONG = tomllib.loads(Path(__file__).with_name("too_long.toml").read_text(encoding="utf-8"))
+MANY_ARGUMENTS: dict[str, str] = {  # "path:function" -> reason
     "src/ragauge/api/compare.py:compare": "any number of runs comes before its options, which no dataclass declares",
     "src/ragauge/metrics/own.py:metric": "a decorator that users write out: each says one thing of their metric",
-}     # fmt: skip
+}
 BANNED_NAMES = {"utils", "util", "helpers", "common", "misc"}
 
 
@@ -37,25 +38,27 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def test_files_fit() -> None:
-    """No file has more than 400 lines, and no metric more than 80."""
+    """No file has more than 400 lines, and no metric more than 80, but those that were longer before, which shrink."""
     long = {}
     for path in FILES:
         text = path.read_text()
         family = path.parent.parent == SOURCE / "metrics" and path.name != "__init__.py" and "(Metric)" in text
         if (lines := len(text.splitlines())) > (80 if family else 400):
             long[named(path)] = lines
-    assert not long
+    assert set(long) == set(TOO_LONG["files"]), long
+    assert not {path: lines for path, lines in long.items() if lines > TOO_LONG["files"][path]}
 
 
 def test_functions_fit() -> None:
-    """No function has more than 50 lines."""
+    """No function has more than 50 lines, but those that were longer before, which shrink."""
     long = {
         f"{named(path)}:{node.name}": lines
         for path in FILES
         for node in functions(path)
         if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > 50
     }
-    assert set(long) == set(LONG_FUNCTIONS), long
+    assert set(long) == set(TOO_LONG["functions"]), long
+    assert not {name: lines for name, lines in long.items() if lines > TOO_LONG["functions"][name]}
 
 
 def test_functions_take_few_arguments() -> None:

@@ -13,7 +13,7 @@ SOURCE = ROOT / "src"
 BEGINNINGS = re.compile(
     r"ragauge|ragauge\.(__main__|aio|pytest_plugin|cli\.main)|ragauge\.store\.migrations\.(env|versions\.v\d+_\w+)"
 )
-NAMED = re.compile(r"ragauge(\.\w+)+")     # the lazy front and tables of plug-ins name modules in strings
+NAMED = re.compile(r"ragauge(\.\w+)+")  # the lazy front and tables of plug-ins name modules in strings
 
 
 def modules() -> dict[str, Path]:
@@ -46,7 +46,7 @@ def unreached() -> dict[str, ast.Module]:
         name = todo.pop()
         if name in trees and name not in seen:
             seen.add(name)
-            todo += [name.rpartition(".")[0], *imported(trees[name])]     # importing a module imports its packages
+            todo += [name.rpartition(".")[0], *imported(trees[name])]  # importing a module imports its packages
     return {name: tree for name, tree in trees.items() if name not in seen}
 
 
@@ -71,7 +71,7 @@ def test_product_imports_no_test() -> None:
 
 def test_advised_commands_name_a_run() -> None:
     """A command that a text advises can be given as printed: no RUN stands in it where a run's name belongs."""
-    usage = r"(?! (?:NAME|TEXT) --store)"     # the form of a command whose options stood before it
+    usage = r"(?! (?:NAME|TEXT) --store)"  # the form of a command whose options stood before it
     advised = re.compile(rf"(?<!`)ragauge (?:[a-z]+ )+RUN\b{usage}|\bcommand\([^)]*[\"']RUN[\"']")
     held = {name: advised.findall(path.read_text(encoding="utf-8")) for name, path in modules().items()}
     assert not {name: found for name, found in held.items() if found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-Case = tuple[str, str, str, bool | None]     # question, criterion, answer, verdict
+Case = tuple[str, str, str, bool | None]  # question, criterion, answer, verdict
 
 Q1 = "Can I send the winch back and get my money?"
 A1 = (
@@ -41,14 +41,9 @@ A17 = (
     "Nothing happens during the first two days. After that the boat may be moved. We advise you"
     " to leave a note with your number."
 )
-A18 = (
-    "Don't worry! Boats are never towed, and you will not be fined. I promise that your boat is"
-    " safe."
-)
+A18 = "Don't worry! Boats are never towed, and you will not be fined. I promise that your boat is safe."
 A19 = "- Move the boat within 48 hours.\n- Pay the fee of 120 euros.\n- Keep the receipt."
-A20 = (
-    "**Summary**\n\n| rule | fee |\n|---|---|\n| tow | 120 euros |\n\nMore at www.harbour.example."
-)
+A20 = "**Summary**\n\n| rule | fee |\n|---|---|\n| tow | 120 euros |\n\nMore at www.harbour.example."
 A21 = "The documents do not say what happens to a boat at the wrong berth."
 A22 = "The police will be called and the boat is towed."
 A23 = "Please note: you will have to pay a fee of 120 euros."
@@ -124,8 +119,8 @@ KNOWN: tuple[Case, ...] = (
     (Q1, "uses a numbered list", A1, False),
     (Q1, "contains a link", A8, True),
     (Q1, "contains a link", A1, False),
-    (Q1, "contains the phrase \"form R-12\"", A1, True),
-    (Q1, "contains the phrase \"form R-13\"", A1, False),
+    (Q1, 'contains the phrase "form R-12"', A1, True),
+    (Q1, 'contains the phrase "form R-13"', A1, False),
     (Q1, "says that it does not know", A7, True),
     (Q1, "says that it does not know", A1, False),
     (Q1, "declines to answer", A7, True),
@@ -152,8 +147,8 @@ KNOWN: tuple[Case, ...] = (
     (Q1, "gives a price", A12, True),
     (Q1, "gives a price", A2, False),
     (Q2, "answers yes", A13, None),
-    (Q1, "starts with \"Thank you\"", A6, True),
-    (Q1, "starts with \"Thank you\"", A1, False),
+    (Q1, 'starts with "Thank you"', A6, True),
+    (Q1, 'starts with "Thank you"', A1, False),
     (Q1, "does not promise a delivery date", A1, None),
     (Q1, "does not contain any numbers", A2, True),
     (Q1, "does not contain any numbers", A1, False),
@@ -266,7 +261,7 @@ UNSEEN: tuple[Case, ...] = (
     (Q9, "contains between 2 and 5 bullet points", A40, False),
     (Q9, "contains no exclamation marks", A39, True),
     (Q9, "contains no exclamation marks", A40, False),
-    (Q9, "mentions \"PianoPro\"", A40, True),
-    (Q9, "does not mention \"PianoPro\"", A40, False),
+    (Q9, 'mentions "PianoPro"', A40, True),
+    (Q9, 'does not mention "PianoPro"', A40, False),
     (Q9, "names at least two steps", A39, None),
 )

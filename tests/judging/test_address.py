@@ -280,8 +280,11 @@ def test_long_hostile_texts_are_read_in_time(put: Put, own_time: OwnTime) -> Non
 
     def read() -> None:
         for query in (
-            "when " * 2_000, "a or " * 2_000 + "?", "what " * 500 + "and what " * 500, "x" * 10_000 + " or y?",
-        ):     # fmt: skip
+            "when " * 2_000,
+            "a or " * 2_000 + "?",
+            "what " * 500 + "and what " * 500,
+            "x" * 10_000 + " or y?",
+        ):
             for answer in ("by a" * 5_000, "one hour " * 3_000, "aing" * 6_000):
                 expected(put, query, answer)
 

@@ -195,12 +195,28 @@ def test_a_word_within_a_word_is_not_named() -> None:
 
 
 EQUAL = [
-    "The documents do not say.", "I don't know.", "42", "-3.5", "- red\n- green\n- blue", "# Opening hours",
-    "Opening hours:", "Is it open?", "```\nx = {}\nx += 1\n```", "x -= 1", "Das Lager liegt in Porto.", "東京です。",
-    "Yes.", "See the documents.", "1. Open the lid.\n2. Press the button.", "| a | b |\n|---|---|\n| 1 | 2 |", "?!",
-    "The pump, which was built in 1910, weighs 3 tons; it is not red, and nobody knows why.", "https://kell.example/a",
-    "It is not true that the lamp is red.", "Hello!",
-]     # fmt: skip
+    "The documents do not say.",
+    "I don't know.",
+    "42",
+    "-3.5",
+    "- red\n- green\n- blue",
+    "# Opening hours",
+    "Opening hours:",
+    "Is it open?",
+    "```\nx = {}\nx += 1\n```",
+    "x -= 1",
+    "Das Lager liegt in Porto.",
+    "東京です。",
+    "Yes.",
+    "See the documents.",
+    "1. Open the lid.\n2. Press the button.",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "?!",
+    "The pump, which was built in 1910, weighs 3 tons; it is not red, and nobody knows why.",
+    "https://kell.example/a",
+    "It is not true that the lamp is red.",
+    "Hello!",
+]
 
 
 @pytest.mark.parametrize("text", EQUAL)
@@ -276,11 +292,18 @@ def test_what_stands_in_the_reference_agrees_surely(put: Put) -> None:
 
 
 FIGURES = [
-    ("1,577", "$1,577 million", True), ("1,577", "It was $1,577 thousand in 2019.", True), ("5.46", "5.46%", True),
-    ("-0.2", "A decrease of $0.2 million.", True), ("1,577", "1,578 million", False), ("1,577", "157.7", False),
-    ("$1,577 million", "1,577 thousand", False), ("$1,577 million", "$1.577 billion", True),
-    ("-0.2", "An increase of 0.2 million.", False), ("5.46", "54.6%", False), ("12 years", "12 months", False),
-]     # fmt: skip
+    ("1,577", "$1,577 million", True),
+    ("1,577", "It was $1,577 thousand in 2019.", True),
+    ("5.46", "5.46%", True),
+    ("-0.2", "A decrease of $0.2 million.", True),
+    ("1,577", "1,578 million", False),
+    ("1,577", "157.7", False),
+    ("$1,577 million", "1,577 thousand", False),
+    ("$1,577 million", "$1.577 billion", True),
+    ("-0.2", "An increase of 0.2 million.", False),
+    ("5.46", "54.6%", False),
+    ("12 years", "12 months", False),
+]
 
 
 @pytest.mark.parametrize(("reference", "answer", "stated"), FIGURES)
@@ -324,7 +347,7 @@ def test_a_claim_that_could_not_be_had_has_no_probability(put: Put) -> None:
 
 @pytest.mark.parametrize("opening", ["Yes, ", "Yes. ", "Yes – ", "No, ", "yes; "])
 def test_a_leading_yes_or_no_hides_no_equal_statement(put: Put, opening: str) -> None:
-    """"Yes, X" states X and agrees with it, "X" states "Yes, X", and so does "Yes, X"; likewise with no."""
+    """The text "Yes, X" states X and agrees with it, "X" states "Yes, X", and so does "Yes, X"; likewise with no."""
     plain = "the depot takes parcels of up to 20 kg."
     query = "Does the depot take parcels of up to 20 kg?"
     asked = query if opening.lower().startswith("yes") else "Does the depot refuse parcels of up to 20 kg?"
@@ -332,7 +355,7 @@ def test_a_leading_yes_or_no_hides_no_equal_statement(put: Put, opening: str) ->
     for answer, reference in [(led, plain), (plain, led), (led, led)]:
         for question in (asked, "What parcels are taken?"):
             if answer == plain and question == asked and opening.startswith("No"):
-                continue     # whether "X" says no is then for the question's words to tell
+                continue  # whether "X" says no is then for the question's words to tell
             found = agreed(put, question, answer.capitalize(), reference.capitalize())
             assert set(found.answer) == {"agrees"}, (answer, reference)
             assert found.reference[-1] is True
@@ -341,7 +364,7 @@ def test_a_leading_yes_or_no_hides_no_equal_statement(put: Put, opening: str) ->
 @pytest.mark.parametrize(("answer", "reference"), [("No", "Yes"), ("Yes", "No")])
 @pytest.mark.parametrize("joint", [", ", ". ", " – "])
 def test_yes_and_no_before_the_same_statement_disagree(put: Put, answer: str, reference: str, joint: str) -> None:
-    """"No, X" contradicts "Yes, X", whatever X is: nothing is stated, and correctness is 0."""
+    """The text "No, X" contradicts "Yes, X", whatever X is: nothing is stated, and correctness is 0."""
     for rest in ("the depot takes parcels of up to 20 kg.", "Porto.", "`--no-cache` is set."):
         found = agreed(put, "Does it?", f"{answer}{joint}{rest}", f"{reference}{joint}{rest}")
         assert found.answer[0] == "contradicts"
@@ -371,15 +394,16 @@ def test_the_slashes_of_a_path_part_no_alternatives(put: Put) -> None:
     assert agreed(put, where, "It is in /etc/b.toml", "~/.pump/a.toml or /etc/b.toml").reference == (True,)
 
 
-@pytest.mark.parametrize(("reference", "answer"), [
-    ("37 600 millones de dólares", "La empresa instalaba sistemas de iluminación en la ciudad."),
-    ("phowa y el siddhi", "El grupo opera en el norte y en el sur."),
-    ("सीमित दबाव", "देश भ्रष्टाचार सूचकांक में आगे बढ़ा।"),
-    ("绿党", "保守党议员提议用卡支付福利。"),
-])     # fmt: skip
-def test_small_words_and_single_characters_name_no_part_of_a_reference(
-    put: Put, reference: str, answer: str
-) -> None:
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        ("37 600 millones de dólares", "La empresa instalaba sistemas de iluminación en la ciudad."),
+        ("phowa y el siddhi", "El grupo opera en el norte y en el sur."),
+        ("सीमित दबाव", "देश भ्रष्टाचार सूचकांक में आगे बढ़ा।"),
+        ("绿党", "保守党议员提议用卡支付福利。"),
+    ],
+)
+def test_small_words_and_single_characters_name_no_part_of_a_reference(put: Put, reference: str, answer: str) -> None:
     """An answer that shares only these with a short reference does not maybe state it."""
     p = agreed(put, "?", answer, reference).reference_p[0]
     assert p is not None

@@ -12,17 +12,33 @@ from ragauge.judging.inputs import Inputs, VerifyAnswer
 Put = Callable[[Inputs], FactsOf]
 
 CASES = [
-    ("Which town holds the regatta?", "Lindau", "The regatta is held by the town of Lindau.",
-     "She bought her coat in Lindau. It was blue."),
+    (
+        "Which town holds the regatta?",
+        "Lindau",
+        "The regatta is held by the town of Lindau.",
+        "She bought her coat in Lindau. It was blue.",
+    ),
     ("How many berths does the harbour have?", "36", "The harbour has 36 berths.", "Page 36 shows the crew at supper."),
-    ("Who built the lighthouse?", "Nora Falk", "The lighthouse was built by Nora Falk in 1911.",
-     "Nora Falk won the race by a minute. It rained."),
-    ("Wann wurde die Brücke eröffnet?", "1887", "Die Brücke wurde 1887 eröffnet.",
-     "Das Museum bekam 1887 Besuch vom König."),
-    ("¿Quién dirige la escuela?", "Marta Ruiz", "La escuela la dirige Marta Ruiz desde 2019.",
-     "Marta Ruiz ganó la carrera de ayer."),
+    (
+        "Who built the lighthouse?",
+        "Nora Falk",
+        "The lighthouse was built by Nora Falk in 1911.",
+        "Nora Falk won the race by a minute. It rained.",
+    ),
+    (
+        "Wann wurde die Brücke eröffnet?",
+        "1887",
+        "Die Brücke wurde 1887 eröffnet.",
+        "Das Museum bekam 1887 Besuch vom König.",
+    ),
+    (
+        "¿Quién dirige la escuela?",
+        "Marta Ruiz",
+        "La escuela la dirige Marta Ruiz desde 2019.",
+        "Marta Ruiz ganó la carrera de ayer.",
+    ),
     ("Qui a peint la fresque ?", "Luc Morel", "La fresque a été peinte par Luc Morel.", "Luc Morel habite à Lyon."),
-]  # fmt: skip
+]
 
 
 def chance(put: Put, query: str, answer: str, *passages: str) -> float:

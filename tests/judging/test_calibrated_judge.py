@@ -30,9 +30,10 @@ from ragauge.judging.local.judge import judge_note as local_note
 from ragauge.stats.calibration import calibrate
 
 SEEN = VerifyAnswer(
-    "When was the mill built?", ("The mill was built in 1840 by Ann Reed.", "It ground corn until 1910."),
+    "When was the mill built?",
+    ("The mill was built in 1840 by Ann Reed.", "It ground corn until 1910."),
     "The mill was built in 1840, and Ann Reed owned it. It ground wheat until 1910. A flood broke its wheel in 1907.",
-)     # fmt: skip
+)
 PASSAGES = SEEN.passages or ()
 NOTHING = Model(shift=0.0, slope=1.0, weights={})
 
@@ -40,10 +41,15 @@ NOTHING = Model(shift=0.0, slope=1.0, weights={})
 def file(model: Model = NOTHING, **rest: Any) -> CalibrationFile:
     """The file of a judge on top of the local one."""
     values: dict[str, Any] = {
-        "base": Base(spec="local", judge_id=LocalJudge().judge_id), "by": "sentence", "chosen": "ridge 10",
+        "base": Base(spec="local", judge_id=LocalJudge().judge_id),
+        "by": "sentence",
+        "chosen": "ridge 10",
         "learned_from": LearnedFrom(labels=150, supported=70, answers=80, guideline="4be01c92a7d3", source="a.jsonl"),
-        "model": model, "folds": (), "trained_on": {}, "figures": {"brier_before": 0.163, "brier_after": 0.134},
-    }     # fmt: skip
+        "model": model,
+        "folds": (),
+        "trained_on": {},
+        "figures": {"brier_before": 0.163, "brier_after": 0.134},
+    }
     return CalibrationFile(**(values | rest))
 
 
@@ -135,9 +141,10 @@ def folded(**rest: Any) -> CalibrationFile:
     return file(SHIFTED[0.25], folds=(SHIFTED[0.5], SHIFTED[0.75]), **rest)
 
 
-@pytest.mark.parametrize("answer", [
-    SEEN.answer, SEEN.answer.replace(". ", ".\n"), SENTENCES[1].lower(), f"{SENTENCES[0]} And geese swam there.",
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [SEEN.answer, SEEN.answer.replace(". ", ".\n"), SENTENCES[1].lower(), f"{SENTENCES[0]} And geese swam there."],
+)
 @pytest.mark.parametrize("passages", [PASSAGES, PASSAGES[::-1], (" ".join(PASSAGES),)])
 def test_what_trained_is_recognised_in_every_form(answer: str, passages: tuple[str, ...]) -> None:
     """As a list of claims, one claim, without its question, passages turned or joined: the fold's model judges it."""
@@ -147,9 +154,10 @@ def test_what_trained_is_recognised_in_every_form(answer: str, passages: tuple[s
     assert facts_of(made, asked) == facts_of(file(SHIFTED[0.75]), asked)
 
 
-@pytest.mark.parametrize("other", [
-    replace(SEEN, answer="A flood broke the wheel."), replace(SEEN, passages=("The mill was built in 1841.",)),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "other",
+    [replace(SEEN, answer="A flood broke the wheel."), replace(SEEN, passages=("The mill was built in 1841.",))],
+)
 def test_what_did_not_train_is_judged_by_the_final_model(other: VerifyAnswer) -> None:
     """Another answer to the same question, or the same one beside other passages, gets the model of all labels."""
     trained = marks_of(Labelled("", SEEN.query, PASSAGES, SEEN.answer, ()))
@@ -268,9 +276,11 @@ def test_what_cannot_be_learned_from_is_counted_with_its_reason() -> None:
     found = training_items(rows, [split[1], None, AnswerFacts((), None, None), bare[1]])
     assert not found.items
     assert found.without == {
-        "people are split": 1, "the judge has no verdict": 1, "the judge finds nothing to check": 1,
+        "people are split": 1,
+        "the judge has no verdict": 1,
+        "the judge finds nothing to check": 1,
         "there are no passages": 1,
-    }     # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(("right", "wrong", "told"), [(39, 10, "there are 49, 39 supp"), (60, 9, "60 supp.* 9 not")])
@@ -314,9 +324,13 @@ def asked(query: str, passage: str, answer: str) -> Labelled:
 def test_what_shares_question_or_passages_and_answer_is_together() -> None:
     """Links join rows through others; case and signs part nothing; no question, and passages alone, join nothing."""
     rows = [
-        asked("Who?", "A b.", "Ann."), asked("When?", "A b.", "ann"), asked("when", "C.", "Bob."),
-        asked("", "D.", "Eve."), asked("", "D.", "Mia."), asked("Where?", "A b.", "Leo."),
-    ]     # fmt: skip
+        asked("Who?", "A b.", "Ann."),
+        asked("When?", "A b.", "ann"),
+        asked("when", "C.", "Bob."),
+        asked("", "D.", "Eve."),
+        asked("", "D.", "Mia."),
+        asked("Where?", "A b.", "Leo."),
+    ]
     assert together(rows) == [0, 0, 0, 3, 4, 5]
 
 

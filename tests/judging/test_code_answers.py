@@ -46,11 +46,13 @@ def judged(answers: list[str], folder: Path) -> list[Any]:
     """What the local judge says of each answer, by the way of every evaluation."""
     rows = [
         {
-            "query_id": f"q{n}", "query": "How is the valve set up?", "answer": answer,
+            "query_id": f"q{n}",
+            "query": "How is the valve set up?",
+            "answer": answer,
             "passages": [{"doc_id": f"d{k}", "text": text} for k, text in enumerate(PASSAGES)],
         }
         for n, answer in enumerate(answers)
-    ]     # fmt: skip
+    ]
     card = rg.evaluate(rows, metrics="faithfulness", judge="local", store=f"sqlite:///{folder}/s.db", name="code")
     return [card.example(f"q{n}") for n in range(len(answers))]
 
@@ -78,8 +80,10 @@ def test_changed_code_is_not_supported(tmp_path: Path) -> None:
         ("- **Set** `PUMP_CA_BUNDLE_PATH` now.", ["Set PUMP_CA_BUNDLE_PATH now."]),
         ("`__enter__` takes *args.", ["__enter__ takes *args."]),
         ("Run `a_b --no-cache; c. D` and stop.", ["Run a_b --no-cache; c. D and stop."]),
-        ("```python\nkeys[0] = a_b[1]  # *all*\n- pump | lid\n```\nIt ends [1].",
-         ["keys[0] = a_b[1]  # *all*", "- pump | lid", "It ends."]),
+        (
+            "```python\nkeys[0] = a_b[1]  # *all*\n- pump | lid\n```\nIt ends [1].",
+            ["keys[0] = a_b[1]  # *all*", "- pump | lid", "It ends."],
+        ),
         ("~~~\nkeys[0] = 1", ["keys[0] = 1"]),
     ],
 )

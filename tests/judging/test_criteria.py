@@ -71,7 +71,7 @@ def test_what_is_partly_there_is_left_open(put: Put) -> None:
         ("has 2 to 3 lines", "One.\nTwo.", True),
         ("is valid JSON", '{"a": 1}', True),
         ("is valid JSON", "{a: 1}", False),
-        ("ends with \"Goodbye\"", "See you. Goodbye!", True),
+        ('ends with "Goodbye"', "See you. Goodbye!", True),
         ("contains the word 'pier'", "The piers are open.", False),
         ("is in French", "Le quai est ouvert tous les jours et il est gratuit.", True),
         ("is in French", "42", None),
@@ -146,7 +146,7 @@ def test_criteria_of_a_file_are_judged_and_shown(tmp_path: Path, form: str) -> N
     )
     assert card["criteria_met"].mean == pytest.approx(2 / 3)
     assert card["completeness"].mean == pytest.approx(1 / 2)
-    assert card["context_precision:unit=sentence"].mean == pytest.approx(1 / 2, abs=0.1)     # of probabilities
+    assert card["context_precision:unit=sentence"].mean == pytest.approx(1 / 2, abs=0.1)  # of probabilities
     (view,) = card.examples()
     facts = view.evidence["cover_criteria"].facts
     assert facts == CoverFacts((True, True, False))

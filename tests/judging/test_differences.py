@@ -31,8 +31,11 @@ def said(claim: str, passage: str) -> tuple[str, ...]:
     [
         ("The mill does not grind wheat in winter.", "The mill grinds wheat in winter.", "not"),
         ("The lid isn't made of steel.", "The lid is made of steel.", "isn't"),
-        ("She never went to the northern depot after the flood.", "She went to the northern depot after the flood.",
-         "never"),
+        (
+            "She never went to the northern depot after the flood.",
+            "She went to the northern depot after the flood.",
+            "never",
+        ),
         ("The lid is made of steel.", "The lid is not made of steel.", "made"),
         ("The lid is made of steel.", "The lid is n't made of steel .", "made"),
         ("The council could not agree on a site.", "The council could agree on a site.", "not"),
@@ -41,7 +44,7 @@ def said(claim: str, passage: str) -> tuple[str, ...]:
         ("No member of the crew was injured in the fall.", "A member of the crew was injured in the fall.", "No"),
         ("The hub works without a password in town.", "The hub works with a password in town.", "without"),
     ],
-)  # fmt: skip
+)
 def test_a_negation_that_one_side_lacks(claim: str, passage: str, words: str) -> None:
     """A negation put in or left out contradicts, with an auxiliary, do-support, a contraction or a word of its own."""
     assert said(claim, passage) == (words,)

@@ -10,11 +10,7 @@ from tests.judging.test_tabled import answer
 from ragauge.judging.local.met import unit_in_head
 
 Rows = Sequence[Sequence[str]]
-BRIDGES = [
-    ["Bridge", "Length [km]", "Cost (EUR m)"],
-    ["Harbour bridge", "12.4", "340"],
-    ["Mill bridge", "3.1", "85"],
-]
+BRIDGES = [["Bridge", "Length [km]", "Cost (EUR m)"], ["Harbour bridge", "12.4", "340"], ["Mill bridge", "3.1", "85"]]
 PARTS = [["Item", "Weight, kg", "Duration in minutes"], ["Winch", "48", "25"], ["Crane", "910", "70"]]
 SALES = [["Segment", "Revenue (USD m)", "Share (%)"], ["Pumps", "412", "38"], ["Valves", "230", "21"]]
 LANDS = [["Land", "Fläche (km²)", "Umsatz (Mio. €)"], ["Bremen", "419.4", "685"], ["Hamburg", "755.1", "910"]]
@@ -36,7 +32,7 @@ CASES: list[tuple[Rows, str, Sequence[str]]] = [
     (TURNED, "The weight of the crane is 91.5 kg.", ("91.5 g", "91.5 km")),
 ]
 LAYOUTS = ("bars", "tabs", "commas", "HTML", "one cell a line")
-PASSED = 0.6     # below it an answer of one claim is unclear at best
+PASSED = 0.6  # below it an answer of one claim is unclear at best
 
 
 def lay_out(rows: Rows, layout: str) -> str:

@@ -63,8 +63,18 @@ def local(inputs: Inputs) -> FactsOf:
 
 def contradicts(_system: str, user: str, _schema: Any) -> Any:
     """A model that finds everything contradicted, or irrelevant."""
-    items = [{"n": n, "verdict": "contradicted", "by": [], "against": ["2.1"], "together": False, "direct": True,
-              "relevant": True} for n in range(1, 9)]  # fmt: skip
+    items = [
+        {
+            "n": n,
+            "verdict": "contradicted",
+            "by": [],
+            "against": ["2.1"],
+            "together": False,
+            "direct": True,
+            "relevant": True,
+        }
+        for n in range(1, 9)
+    ]
     places = [{"n": f"{passage}.{n}", "relevant": True} for passage in (1, 2) for n in range(1, 5)]
     return {"claims": items, "passages": items, "sentences": items if "[S1]" in user else places}
 
@@ -77,12 +87,12 @@ def test_only_the_middle_is_asked() -> None:
     assert isinstance(mine, AnswerFacts)
     (ask,) = asked
     assert MIDDLE in ask.messages[1][1]
-    assert SURE in ask.messages[1][1].partition("<<<claims")[0]     # as the passage that it was copied from
+    assert SURE in ask.messages[1][1].partition("<<<claims")[0]  # as the passage that it was copied from
     assert "Penguins" not in ask.messages[1][1]
     assert "\n[C2]" not in ask.messages[1][1]
     assert [claim.label for claim in facts.claims] == ["supported", "contradicted", "not_in_context"]
     assert (facts.claims[0], facts.claims[2]) == (mine.claims[0], mine.claims[2])
-    assert facts.claims[1].p is None     # the local probability no longer speaks for it
+    assert facts.claims[1].p is None  # the local probability no longer speaks for it
     assert (facts.claims[1].start, facts.claims[1].end, facts.claims[1].n) == (73, 135, 2)
     assert (facts.address, facts.refuse) == (mine.address, mine.refuse)
 
@@ -149,10 +159,13 @@ def test_the_answer_goes_to_the_model_whole() -> None:
 
 def test_agreement_is_counted_where_both_judged() -> None:
     """Of what both judged it is counted how often the model decides as the local judge leant; a failure counts not."""
-    for inputs in (VerifyReference(QUERY, (SURE, MIDDLE, ABSURD), PASSAGES), RatePassages(QUERY, PASSAGES),
-                   VerifyAnswer(QUERY, PASSAGES, f"{SURE} {MIDDLE} {ABSURD}")):  # fmt: skip
+    for inputs in (
+        VerifyReference(QUERY, (SURE, MIDDLE, ABSURD), PASSAGES),
+        RatePassages(QUERY, PASSAGES),
+        VerifyAnswer(QUERY, PASSAGES, f"{SURE} {MIDDLE} {ABSURD}"),
+    ):
         mine: Any = local(inputs)
-        rates = isinstance(mine, RelevanceFacts)     # the model rates every passage relevant, contradicts every claim
+        rates = isinstance(mine, RelevanceFacts)  # the model rates every passage relevant, contradicts every claim
         items = mine.ratings if rates else mine.claims
         leaning = [bool(one.relevant if rates else one.supporting) for one in items if JUDGE.unsure(one.p)]
         assert leaning

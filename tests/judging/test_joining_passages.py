@@ -14,7 +14,7 @@ from ragauge.judging.local.support import SURE
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.verify_reference import verify_reference
 
-LEAST = 1e-6    # a probability is rounded so far
+LEAST = 1e-6  # a probability is rounded so far
 ROWS = ("Ferry tickets", "Harbour dues", "Crane hire", "Net loss on dredging", "Total revenue", "Mooring fees")
 YEARS = (2019, 2020, 2021, 2022)
 SCALES = ("", "(in thousands)", "(in millions)", "Berths and fees")
@@ -107,4 +107,4 @@ def test_a_passage_that_joins_never_lowers_a_verdict(seed: int) -> None:
             kept = bool(after.supporting) >= bool(before.supporting)
             contradicted = len(after.contradicting) > len(before.contradicting)
             assert kept or (contradicted and (after.p or 0.0) < SURE), (claim, passages, more)
-    assert raised > 50      # the fillers are near enough to matter
+    assert raised > 50  # the fillers are near enough to matter

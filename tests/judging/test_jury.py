@@ -109,9 +109,7 @@ def test_most_decide_by_sentence() -> None:
 
 def test_contradicted_where_most_of_those_against_say_so() -> None:
     """Contradicting passages are those that more than half of them name."""
-    found = judged(
-        facts(claim(1, contradicting=(2, 3))), facts(claim(1, contradicting=(2,))), facts(claim(1, **YES)),
-    )
+    found = judged(facts(claim(1, contradicting=(2, 3))), facts(claim(1, contradicting=(2,))), facts(claim(1, **YES)))
     assert (found.claims[0].label, found.claims[0].contradicting) == ("contradicted", (2,))
 
 
@@ -185,8 +183,11 @@ def test_the_whole_answer() -> None:
 
 def test_answers_without_recorded_passages() -> None:
     """Claims are listed, and none has a verdict."""
-    found = judged(facts(claim(1), support_asked=False), facts(claim(1), support_asked=False),
-                   inputs=replace(INPUTS, passages=None))     # fmt: skip
+    found = judged(
+        facts(claim(1), support_asked=False),
+        facts(claim(1), support_asked=False),
+        inputs=replace(INPUTS, passages=None),
+    )
     assert (len(found.claims), found.support_asked, found.claims[0].p) == (1, False, None)
 
 
@@ -197,15 +198,14 @@ def test_other_questions() -> None:
         inputs=VerifyReference("q", ("r",), ("a", "b")),
     )
     assert verified == ReferenceFacts((Reference(1, "r", (2,), 2 / 3),), 3)
-    rated = judged(*(RelevanceFacts((Rating(1, one),)) for one in (True, None, True)),
-                   inputs=RatePassages("q", ("a",)))     # fmt: skip
+    rated = judged(*(RelevanceFacts((Rating(1, one),)) for one in (True, None, True)), inputs=RatePassages("q", ("a",)))
     assert rated == RelevanceFacts((Rating(1, True, p=1.0),))
     met = judged(*(CoverFacts((one, True)) for one in (True, False, None)), inputs=CoverAspects("q", ("x", "y"), "a"))
     assert met == CoverFacts((None, True))
     agreed = judged(
         *(AgreementFacts((one,), (one == "agrees",)) for one in ("contradicts", "contradicts", "agrees")),
         inputs=Agree(("c",), ("r",)),
-    )     # fmt: skip
+    )
     assert agreed == AgreementFacts(("contradicts",), (False,), (1 / 3,), (1 / 3,))
 
 
@@ -240,8 +240,9 @@ def test_vectors_come_before_chats() -> None:
     inputs = VerifyAnswer("What is a pass?", ("Tickets for the museum cost twelve euros; children pay half.",), middle)
     first, second = first_to_a_model(jury.ask(inputs), jury, EmbedAnswers())
     assert [asked_of(jury, ask) for ask in (first, second)] == [
-        ModelName("openai", "gpt-5"), ModelName("openai", "gpt-5-mini"),
-    ]  # fmt: skip
+        ModelName("openai", "gpt-5"),
+        ModelName("openai", "gpt-5-mini"),
+    ]
 
 
 def test_votes() -> None:
@@ -267,7 +268,7 @@ def test_a_jury_of_real_judges() -> None:
     found = drive(build_judge("jury:local+hybrid:openai:m+openai:n").ask(copied), answer)
     assert isinstance(found, AnswerFacts)
     (claim_found,) = found.claims
-    assert (claim_found.label, claim_found.p) == ("supported", 1.0)     # local and hybrid outvote the one that failed
+    assert (claim_found.label, claim_found.p) == ("supported", 1.0)  # local and hybrid outvote the one that failed
 
 
 @pytest.mark.parametrize(
@@ -309,8 +310,10 @@ def test_weights_come_from_a_check(tmp_path: Path) -> None:
     path = tmp_path / "check.json"
 
     def write(n: int, *accuracies: float) -> None:
-        rows = [{"judge_id": one, "supported_or_not": {"n": n, "accuracy": {"value": accuracy}}}
-                for one, accuracy in zip(ids, accuracies, strict=False)]     # fmt: skip
+        rows = [
+            {"judge_id": one, "supported_or_not": {"n": n, "accuracy": {"value": accuracy}}}
+            for one, accuracy in zip(ids, accuracies, strict=False)
+        ]
         path.write_text(json.dumps({"judges": rows}))
 
     spec = f"jury:local+openai:a,combine=weighted,weights={path}"
@@ -341,7 +344,7 @@ def test_recorded_judges_of_adversarial_answers() -> None:
     said = [
         [str(judge[n]["results"][0][f"swap = {order}"]["winner"]) for judge in judges for order in (False, True)]
         for n in range(len(truth))
-    ]  # fmt: skip
+    ]
     votes = [{at: one == "1" for at, one in enumerate(mine) if one in ("1", "2")} for mine in said]
     verdicts = [most(list(one.values())).yes for one in votes]
     shares = [0.5 if yes is None else float(yes == right) for yes, right in zip(verdicts, truth, strict=True)]

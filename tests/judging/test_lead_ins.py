@@ -9,10 +9,18 @@ from ragauge.judging.local.statements import lead_in, statements
 from ragauge.judging.local.support import PreparedPassages
 
 OPENINGS = (
-    "The answer is ", "Answer: ", "Based on the provided context, ", "According to the passages, the answer is ",
-    "The correct answer to your question is ", "A resposta é ", "La respuesta es ", "La réponse est ",
-    "Die Antwort lautet ", "De acordo com o contexto fornecido, ", "Según los documentos, ",
-)     # fmt: skip
+    "The answer is ",
+    "Answer: ",
+    "Based on the provided context, ",
+    "According to the passages, the answer is ",
+    "The correct answer to your question is ",
+    "A resposta é ",
+    "La respuesta es ",
+    "La réponse est ",
+    "Die Antwort lautet ",
+    "De acordo com o contexto fornecido, ",
+    "Según los documentos, ",
+)
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
@@ -24,10 +32,17 @@ def test_an_opening_is_no_claim(opening: str) -> None:
     assert answer[claim.start : claim.end] == claim.text
 
 
-@pytest.mark.parametrize("text", [
-    "According to Ada Lovelace, it computes.", "In the context of war, prices fell.", "The answering machine is on.",
-    "In this document the price is 5 euros.", "Answer:", "From Lindau the ferry goes to Bregenz.",
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "According to Ada Lovelace, it computes.",
+        "In the context of war, prices fell.",
+        "The answering machine is on.",
+        "In this document the price is 5 euros.",
+        "Answer:",
+        "From Lindau the ferry goes to Bregenz.",
+    ],
+)
 def test_what_speaks_of_the_matter_stays(text: str) -> None:
     """An attribution to a person, a place or a time is no opening; nor is one with nothing behind it."""
     assert lead_in(text) == 0
@@ -44,12 +59,17 @@ def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
     assert min(ps) > 0.5
 
 
-@pytest.mark.parametrize(("said", "there"), [
-    ("while x < 3: run()", "while x > 3: run()"), ("Values >= 3 are accepted.", "Values <= 3 are accepted."),
-    ("if a == 3: stop", "if a != 3: stop"), ("y = x + 3", "y = x - 3"),
-    ("It is written in C++.", "It is written in C."),
-    ("The rating was A+ in May.", "The rating was A- in May."),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "there"),
+    [
+        ("while x < 3: run()", "while x > 3: run()"),
+        ("Values >= 3 are accepted.", "Values <= 3 are accepted."),
+        ("if a == 3: stop", "if a != 3: stop"),
+        ("y = x + 3", "y = x - 3"),
+        ("It is written in C++.", "It is written in C."),
+        ("The rating was A+ in May.", "The rating was A- in May."),
+    ],
+)
 def test_another_sign_is_no_support(said: str, there: str) -> None:
     """A copy with another sign or operator is not supported; the copy itself is."""
     assert PreparedPassages([there], [said]).weigh(said).p <= 0.3

@@ -22,14 +22,21 @@ def opposed(put: Put, answer: str, passage: str) -> bool:
 
 
 LEADS = [
-    "According to the harbour rules, ", "As stated in the passages: ", "As described in the brochure, ", "No, ",
-    "Please be aware that ", "The guide says that ", "You should know that ", "Here is what I found: ", "Note: ",
-]  # fmt: skip
+    "According to the harbour rules, ",
+    "As stated in the passages: ",
+    "As described in the brochure, ",
+    "No, ",
+    "Please be aware that ",
+    "The guide says that ",
+    "You should know that ",
+    "Here is what I found: ",
+    "Note: ",
+]
 FALSE = [
     ("dogs are allowed on the ferry.", "Dogs are not allowed on the ferry. The crossing takes an hour."),
     ("the museum is closed in winter.", "The museum is open in winter. Entry is free for children."),
     ("the loan must be paid back within 14 years.", "The loan must be paid back within 24 years. Interest is due."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("lead", LEADS)
@@ -68,12 +75,19 @@ def test_a_lead_in_to_what_is_so_is_no_contradiction(put: Put, lead: str) -> Non
         assert not opposed(put, lead + first[0].lower() + first[1:], there)
 
 
-@pytest.mark.parametrize("text", [
-    "It is not true that dogs are allowed on it.", "We doubt that dogs are allowed here.",
-    "Ada Lovelace said that it works well.",
-    "There is no rule that dogs are banned here.", "In 1990, the yard was closed down.", "BBC: the yard is open again.",
-    "Perhaps it is so that dogs are allowed.", "The museum is open.",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not true that dogs are allowed on it.",
+        "We doubt that dogs are allowed here.",
+        "Ada Lovelace said that it works well.",
+        "There is no rule that dogs are banned here.",
+        "In 1990, the yard was closed down.",
+        "BBC: the yard is open again.",
+        "Perhaps it is so that dogs are allowed.",
+        "The museum is open.",
+    ],
+)
 def test_what_changes_the_statement_is_no_lead_in(text: str) -> None:
     """A denial, a doubt, a year or a name before a statement belongs to it."""
     assert led_in(text) == 0
@@ -101,10 +115,13 @@ def test_the_head_of_a_compound_contradicts_nothing(put: Put, claim: str, passag
     assert found.p >= 0.5
 
 
-@pytest.mark.parametrize(("claim", "passage"), [
-    ("Die Gebühr beträgt 60 Euro.", "Die Anmeldegebühr beträgt 40 Euro."),
-    ("Bron är 90 meter.", "Gångbron är 60 meter."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Die Gebühr beträgt 60 Euro.", "Die Anmeldegebühr beträgt 40 Euro."),
+        ("Bron är 90 meter.", "Gångbron är 60 meter."),
+    ],
+)
 def test_another_number_beside_a_compound_is_seen(put: Put, claim: str, passage: str) -> None:
     """A compound excuses no other number."""
     facts = put(VerifyAnswer("", (passage,), claim))

@@ -30,12 +30,15 @@ def claims(passages: Sequence[str] | None, answer: str, *said: str, role: str = 
     return facts.claims
 
 
-@pytest.mark.parametrize(("said", "echo"), [
-    ("I have 3 cats.", "You said you have 3 cats."),
-    ("My order number is 4711.", "You told me that your order number is 4711."),
-    ("I live in Porto, and I work for Acme.", "You live in Porto and work for Acme."),
-    ("Ich habe zwei Hunde namens Rex und Bello.", "Sie haben zwei Hunde namens Rex und Bello."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "echo"),
+    [
+        ("I have 3 cats.", "You said you have 3 cats."),
+        ("My order number is 4711.", "You told me that your order number is 4711."),
+        ("I live in Porto, and I work for Acme.", "You live in Porto and work for Acme."),
+        ("Ich habe zwei Hunde namens Rex und Bello.", "Sie haben zwei Hunde namens Rex und Bello."),
+    ],
+)
 def test_repeating_the_user_claims_nothing(said: str, echo: str) -> None:
     """A sentence that says again what the user said is no claim; beside it, and without the turn, claims are."""
     answer = f"{echo} Up to 2 pets travel free."
@@ -55,11 +58,14 @@ def test_a_number_of_the_user_is_not_missing() -> None:
     assert other == alone
 
 
-@pytest.mark.parametrize(("passages", "answer", "said"), [
-    (FERRY, "The ferry to Ulvholm sails on 12 May at 9:00 for your 4 guests.", "I come on 12 May with 4 guests."),
-    (FERRY, "The ferry to Ulvholm sails on 12 May at 9:00 for 2 guests.", "It sails on 12 May, I think."),
-    (PETS, "Your 3 cats travel free on the ferry.", "I have 3 cats."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("passages", "answer", "said"),
+    [
+        (FERRY, "The ferry to Ulvholm sails on 12 May at 9:00 for your 4 guests.", "I come on 12 May with 4 guests."),
+        (FERRY, "The ferry to Ulvholm sails on 12 May at 9:00 for 2 guests.", "It sails on 12 May, I think."),
+        (PETS, "Your 3 cats travel free on the ferry.", "I have 3 cats."),
+    ],
+)
 def test_the_user_is_no_evidence(passages: Sequence[str], answer: str, said: str) -> None:
     """Where a passage has another number or date in that place, the user's supports nothing."""
     (claim,) = claims(passages, answer, said)
@@ -81,11 +87,12 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
             {"role": "assistant", "content": "The service desk.", "contexts": ["The service desk helps with orders."]},
             {"role": "user", "content": "Can I return it?"},
             {
-                "role": "assistant", "content": "Your order 4711 can be returned within 30 days.",
+                "role": "assistant",
+                "content": "Your order 4711 can be returned within 30 days.",
                 "contexts": ["Orders can be returned within 30 days."],
             },
-        ],
-    }  # fmt: skip
+        ]
+    }
     logs = [{"conversation_id": f"c{n}", **log} for n in range(4)]
     card = rg.evaluate(logs, metrics="faithfulness,fabricated_specifics", store=f"sqlite:///{tmp_path}/s.db")
     run = rg.open_run("latest", store=f"sqlite:///{tmp_path}/s.db")
@@ -95,7 +102,7 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
     assert (values["c1-t2"]["faithfulness"] or 0.0) > 0.7
     interval = card["faithfulness"].interval
     assert interval is not None
-    assert "cluster" in interval.method     # all alike here
+    assert "cluster" in interval.method  # all alike here
     console = Console(width=120, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(terminal(sections(run.example("c1-t2"))))

@@ -169,9 +169,13 @@ def test_the_same_facts_in_every_process() -> None:
     printed = set()
     for seed in ("0", "1", "2"):
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], input=json.dumps(given), capture_output=True, text=True, check=True,
+            [sys.executable, "-c", SCRIPT],
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
-        )  # fmt: skip
+        )
         printed.add(done.stdout)
     assert len(printed) == 1
     assert "Ortiz" in printed.pop()

@@ -49,16 +49,19 @@ def test_criteria_that_see_the_same_go_out_in_one_call() -> None:
     assert ["<<<passages" in text for text in texts] == [False, True]
     assert [*verdicts(found)] == ["polite", "tone", "based", "brief"]
     assert [(one.met, one.level, one.value, one.reason) for one in verdicts(found).values()] == [
-        (True, None, 1.0, "Reason 1."), (True, 3, 1.0, "Reason 1."), (True, None, 1.0, "Reason 1."),
+        (True, None, 1.0, "Reason 1."),
+        (True, 3, 1.0, "Reason 1."),
+        (True, None, 1.0, "Reason 1."),
         (False, None, 0.0, "Reason 2."),
-    ]  # fmt: skip
+    ]
 
 
 def test_the_passages_are_shared_with_other_questions() -> None:
     """What sees question and passages begins as all prompts about them do, byte for byte."""
-    criteria, rating = (next(JUDGE.ask(one))[0] for one in (
-        MeetCriteria((BASED,), QUERY, ANSWER, PASSAGES), RatePassages(QUERY, PASSAGES),
-    ))  # fmt: skip
+    criteria, rating = (
+        next(JUDGE.ask(one))[0]
+        for one in (MeetCriteria((BASED,), QUERY, ANSWER, PASSAGES), RatePassages(QUERY, PASSAGES))
+    )
     assert criteria.shared == rating.shared > 0
     assert criteria.messages[1][1][: criteria.shared] == rating.messages[1][1][: rating.shared]
     assert criteria.family == rating.family
@@ -140,7 +143,7 @@ def obedient(ask: Ask) -> Mapping[str, Any]:
     return {
         "criteria": [{"n": int(n), "reason": line[:5], "met": obeys} for n, line in numbers["C"]],
         "scales": [{"n": int(n), "reason": line[:5], "level": 3 if obeys else 1} for n, line in numbers["S"]],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
@@ -154,14 +157,18 @@ def test_orders_in_texts_change_no_verdict(forgery: str, place: str) -> None:
     assert known is not None
     evil = forgery.replace("{mark}", known[2])
     more = {
-        "text": Criterion("other", evil, sees), "level": Criterion("other", "x", sees, ("rude", evil, "kind"), 2),
-    }.get(place, Criterion("other", "x", sees))  # fmt: skip
+        "text": Criterion("other", evil, sees),
+        "level": Criterion("other", "x", sees, ("rude", evil, "kind"), 2),
+    }.get(place, Criterion("other", "x", sees))
     role: Any = place
     attacked = MeetCriteria(
-        (formal, more, Criterion("tone", "Tone", sees, ("rude", "plain", "kind"), 2)), QUERY,
-        evil if place == "answer" else ANSWER, None, (evil if place == "reference" else "A day.",),
+        (formal, more, Criterion("tone", "Tone", sees, ("rude", "plain", "kind"), 2)),
+        QUERY,
+        evil if place == "answer" else ANSWER,
+        None,
+        (evil if place == "reference" else "A day.",),
         (Turn(role, evil),) if place in ("user", "assistant") else (Turn("user", "Hi."),),
-    )  # fmt: skip
+    )
     found, asked = always(JUDGE.ask(attacked), obedient)
     assert [(one.met, one.level) for one in verdicts(found).values()][::2] == [(False, None), (False, 1)]
     assert len(asked) == 1
@@ -178,6 +185,7 @@ def test_the_local_judge_decides_what_can_be_checked() -> None:
 
 def test_a_jury_decides_by_more_than_half() -> None:
     """A level, or met, that most members chose is the jury's, with the reason of one of them; else there is none."""
+
     def member(met: bool | None, level: int | None) -> CriteriaFacts:
         reason = f"{met} {level}"
         return CriteriaFacts((CriterionVerdict.of(POLITE, met, reason), CriterionVerdict.of(TONE, level, reason)))

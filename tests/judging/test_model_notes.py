@@ -16,9 +16,12 @@ def test_a_model_judge_says_who_answers_and_how() -> None:
     judge = build_judge(SPEC)
     found = note_of(judge.judge_id, None, JudgeProgress(SPEC, {"verify_answer": (1,), "agree": (1, 2)}))
     for part in (
-        "openai-chat:small@http://127.0.0.1:8080/v1", "agree to openai:big", "mode per_claim", "no temperature set",
+        "openai-chat:small@http://127.0.0.1:8080/v1",
+        "agree to openai:big",
+        "mode per_claim",
+        "no temperature set",
         "verify_answer 1, agree 1/2",
-    ):  # fmt: skip
+    ):
         assert part in found.what
     limits = " ".join(found.limits)
     for part in ("steered", "biased", "vary", "--judge-repeats", "label 50 or more claims", "ragauge judge check FILE"):

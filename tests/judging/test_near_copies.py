@@ -34,10 +34,12 @@ def assert_agree(claim: str, passage: str) -> None:
         ("The pilots failed to join the union in the spring.", "The pilots joined the union in the spring."),
         ("The valve fails to close at high tide.", "The valve closes at high tide."),
         ("The council refused to sell the northern quay.", "The council sold the northern quay."),
-        ("The crew, which failed to reach the island, was fed in Oslo.",
-         "The crew, which reached the island, was fed in Oslo."),
+        (
+            "The crew, which failed to reach the island, was fed in Oslo.",
+            "The crew, which reached the island, was fed in Oslo.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_failing_to_do_is_not_doing(claim: str, passage: str) -> None:
     """To fail to do a thing denies it, in a main and in a subordinate clause."""
     assert_contradicted(claim, passage)
@@ -72,17 +74,23 @@ def test_neither_and_nor_are_one_denial(claim: str, passage: str) -> None:
     ("claim", "passage"),
     [
         ("A quarter of all prizes were given by the mayor.", "Two thirds of all prizes were given by the mayor."),
-        ("The song was written in the first two thirds of the year.",
-         "The song was written in the first half of the year."),
+        (
+            "The song was written in the first two thirds of the year.",
+            "The song was written in the first half of the year.",
+        ),
         ("About three-quarters of the boats were lost.", "About two-thirds of the boats were lost."),
-        ("By the early thirteenth century the harbour was silting up.",
-         "By the early nineteenth century the harbour was silting up."),
-        ("By the early thirteenth century the harbour was silting up.",
-         "By the early 19th century the harbour was silting up."),
+        (
+            "By the early thirteenth century the harbour was silting up.",
+            "By the early nineteenth century the harbour was silting up.",
+        ),
+        (
+            "By the early thirteenth century the harbour was silting up.",
+            "By the early 19th century the harbour was silting up.",
+        ),
         ("The twelfth boat won the race in the bay.", "The fifteenth boat won the race in the bay."),
         ("Leaping nine places, the choir won the cup.", "Leaping eight places, the choir won the cup."),
     ],
-)  # fmt: skip
+)
 def test_shares_and_ranks_in_words(claim: str, passage: str) -> None:
     """Fractions of two words, ranks beyond the tenth and counts behind a sentence's first word are compared."""
     assert_contradicted(claim, passage)
@@ -103,15 +111,21 @@ def test_the_same_share_or_rank_written_otherwise(claim: str, passage: str) -> N
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [
-        ("Between 1844 and 1853 forty ships called at the island.",
-         "Between 1790 and 1853 forty ships called at the island."),
-        ("Its earliest mention is in the Dictionary of Harbour Words (1810), where it means to moor.",
-         "Its earliest mention is in the Dictionary of Harbour Words (1785), where it means to moor."),
-        ("Around 1423 Ulrich Hagen built the first furnace in the valley.",
-         "Around 1450 Ulrich Hagen built the first furnace in the valley."),
+        (
+            "Between 1844 and 1853 forty ships called at the island.",
+            "Between 1790 and 1853 forty ships called at the island.",
+        ),
+        (
+            "Its earliest mention is in the Dictionary of Harbour Words (1810), where it means to moor.",
+            "Its earliest mention is in the Dictionary of Harbour Words (1785), where it means to moor.",
+        ),
+        (
+            "Around 1423 Ulrich Hagen built the first furnace in the valley.",
+            "Around 1450 Ulrich Hagen built the first furnace in the valley.",
+        ),
         ("The plant makes 1183 tons of glass a year.", "The plant makes 910 tons of glass a year."),
     ],
-)  # fmt: skip
+)
 def test_years_wherever_they_stand(claim: str, passage: str) -> None:
     """A year is compared whether or not its place shows it as one, and a rough one is not off by decades."""
     assert_contradicted(claim, passage)
@@ -132,12 +146,14 @@ def test_rough_years_and_counts_may_be_a_little_off(claim: str, passage: str) ->
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [
-        ("The reef stretches over 4,100 kilometres in the south.",
-         "The reef stretches over 2,000 kilometres (1,243 mi) in the south."),
+        (
+            "The reef stretches over 4,100 kilometres in the south.",
+            "The reef stretches over 2,000 kilometres (1,243 mi) in the south.",
+        ),
         ("Its shores are 34.2 metres below sea level.", "Its shores are 430.5 metres (1,412 ft) below sea level."),
         ("The prize went to Vera Kolb in the end.", "The prize (a silver lamp) went to Nils Haugen in the end."),
     ],
-)  # fmt: skip
+)
 def test_brackets_do_not_hide_a_difference(claim: str, passage: str) -> None:
     """What a sentence has in brackets stands between a claim and its difference no longer."""
     assert weigh(claim, passage).contradicting == (1,)
@@ -146,11 +162,13 @@ def test_brackets_do_not_hide_a_difference(claim: str, passage: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [
-        ("The reef stretches over 1,243 miles in the south.",
-         "The reef stretches over 2,000 kilometres (1,243 mi) in the south."),
+        (
+            "The reef stretches over 1,243 miles in the south.",
+            "The reef stretches over 2,000 kilometres (1,243 mi) in the south.",
+        ),
         ("Its other name, the Grey Tower, is older.", "Its other name, the Old Tower (the Grey Tower), is older."),
     ],
-)  # fmt: skip
+)
 def test_what_the_brackets_say_is_said(claim: str, passage: str) -> None:
     """A claim that has the value or the name in brackets differs in nothing."""
     assert weigh(claim, passage).contradicting == ()
@@ -159,12 +177,16 @@ def test_what_the_brackets_say_is_said(claim: str, passage: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [
-        ("The debris lay for a mile, while the Scorpion itself was only 90 feet wide.",
-         "The debris lay for a mile, whereas the Albatross itself was only 90 feet wide."),
-        ("Rip Tide is the second album put out by Canadian post-punk players in a row.",
-         "Rip Tide is the second album released by Scottish post-punk players in a row."),
+        (
+            "The debris lay for a mile, while the Scorpion itself was only 90 feet wide.",
+            "The debris lay for a mile, whereas the Albatross itself was only 90 feet wide.",
+        ),
+        (
+            "Rip Tide is the second album put out by Canadian post-punk players in a row.",
+            "Rip Tide is the second album released by Scottish post-punk players in a row.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_another_name_with_other_words_on_one_side(claim: str, passage: str) -> None:
     """Beside another name a word or two may be said otherwise, where equal words with content follow."""
     assert_contradicted(claim, passage)
@@ -174,10 +196,12 @@ def test_another_name_with_other_words_on_one_side(claim: str, passage: str) -> 
     ("claim", "passage"),
     [
         ("TEE is useful to assess the pressure of the boiler.", "FAC was used to assess the pressure of the boiler."),
-        ("Grey for Now featured more vocals by Vera Kolb.",
-         "The song was cut with Haugen, and features more vocals by Vera Kolb."),
+        (
+            "Grey for Now featured more vocals by Vera Kolb.",
+            "The song was cut with Haugen, and features more vocals by Vera Kolb.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_another_name_at_the_start_needs_equal_words(claim: str, passage: str) -> None:
     """A name at an end of the claim that other words follow may be of another thing."""
     assert weigh(claim, passage).contradicting == ()
@@ -187,11 +211,13 @@ def test_another_name_at_the_start_needs_equal_words(claim: str, passage: str) -
     ("claim", "passage"),
     [
         ("The headwaters are not situated in Dodge County.", "The headwaters are located in Dodge County."),
-        ("The yard hasn't purchased the big cranes at the north quay.",
-         "The yard has bought the large cranes at the north quay."),
+        (
+            "The yard hasn't purchased the big cranes at the north quay.",
+            "The yard has bought the large cranes at the north quay.",
+        ),
         ("The Blanda Station is no big underground plant.", "The Blanda Station is a large underground plant."),
     ],
-)  # fmt: skip
+)
 def test_a_denial_of_the_same_in_another_word(claim: str, passage: str) -> None:
     """A denied word is found where the passage has another of the same meaning."""
     assert_contradicted(claim, passage)

@@ -25,14 +25,23 @@ def test_the_note_says_what_it_is_and_is_not() -> None:
     note = judge_note("local:any", Claims(0.4, {"amount": 0.31, "sentence": 0.69}))
     said = " ".join([note.what, *note.limits, note.observed])
     parts = (
-        "compares words", "negation", "implies", "labels in English", "AUROC", "by source", "50 labels", "model judge",
-    )  # fmt: skip
+        "compares words",
+        "negation",
+        "implies",
+        "labels in English",
+        "AUROC",
+        "by source",
+        "50 labels",
+        "model judge",
+    )
     assert [part for part in parts if part not in said] == []
     assert note.uncertain == 0.4
     rates = stored(EVIDENCE_FILE)["found"]
-    missed = {kind: f"{share:.0%} of the reference claims are {name}" for kind, name, share in (
-        ("amount", "amounts", 0.31), ("sentence", "sentences", 0.69),
-    ) if rates[kind] < SEEN_WELL}     # fmt: skip
+    missed = {
+        kind: f"{share:.0%} of the reference claims are {name}"
+        for kind, name, share in (("amount", "amounts", 0.31), ("sentence", "sentences", 0.69))
+        if rates[kind] < SEEN_WELL
+    }
     assert missed
     assert all(words in said for words in missed.values())
     assert said.count("of the reference claims are") == len(missed)

@@ -62,7 +62,7 @@ def test_passages_together_by_hand() -> None:
     found = measured("oak elm ash fir", "The oak and the elm.", "An elm, an ash.")
     assert found["coverage"] == found["best_three"] == pytest.approx(3 / 4)
     assert found["best_sentence"] == pytest.approx(2 / 4)
-    assert found["rouge_l"] == found["rouge_l_content"] == pytest.approx(3 / 4)     # oak, elm; ash from the other
+    assert found["rouge_l"] == found["rouge_l_content"] == pytest.approx(3 / 4)  # oak, elm; ash from the other
     # oak-elm stands in the one, elm-ash in the other, as neighbours among the claim's units
     assert found["content_pairs"] == pytest.approx(2 / 3)
     assert found["evidence_length"] == pytest.approx(log1p(5 + 4))

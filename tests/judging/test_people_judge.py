@@ -50,8 +50,9 @@ def test_sentences_become_claims() -> None:
     """Labelled sentences are claims with their verdicts, what has nothing to check is none, and metrics follow."""
     facts = facts_of(people((ONE, "supported", "a"), (TWO, "contradicted", "a"), (THREE, "no_claim", "a")))
     assert [(one.text, one.label, one.joint) for one in facts.claims] == [
-        ("Ada built it.", "supported", True), ("Bob paid.", "contradicted", False),
-    ]     # fmt: skip
+        ("Ada built it.", "supported", True),
+        ("Bob paid.", "contradicted", False),
+    ]
     assert scores(facts) == [0.5, 0.5, 0.0]
 
 
@@ -128,16 +129,19 @@ def said_of(**said: str) -> PeopleJudge:
     return PeopleJudge(labels, "abc", "f" * 64)
 
 
-@pytest.mark.parametrize(("said", "address", "refuse", "relevance"), [
-    ({"address": "fully"}, "fully", False, 1.0),
-    ({"address": "partly"}, "partly", False, 0.5),
-    ({"address": "no"}, "no", None, 0.0),      # 0 whether it declines or not
-    ({"refuse": "yes"}, None, True, 0.0),
-    ({"refuse": "no"}, None, False, None),
-    ({"address": "fully", "refuse": "yes"}, "fully", True, 0.0),
-    ({"address": "fully", "refuse": "unsure"}, "fully", None, None),
-    ({"address": "unsure", "refuse": "no"}, None, False, None),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "address", "refuse", "relevance"),
+    [
+        ({"address": "fully"}, "fully", False, 1.0),
+        ({"address": "partly"}, "partly", False, 0.5),
+        ({"address": "no"}, "no", None, 0.0),  # 0 whether it declines or not
+        ({"refuse": "yes"}, None, True, 0.0),
+        ({"refuse": "no"}, None, False, None),
+        ({"address": "fully", "refuse": "yes"}, "fully", True, 0.0),
+        ({"address": "fully", "refuse": "unsure"}, "fully", None, None),
+        ({"address": "unsure", "refuse": "no"}, None, False, None),
+    ],
+)
 def test_labels_of_the_whole_answer_fill_the_facts(
     said: dict[str, str], address: str | None, refuse: bool | None, relevance: float | None
 ) -> None:
@@ -145,7 +149,7 @@ def test_labels_of_the_whole_answer_fill_the_facts(
     facts = facts_of(said_of(**said))
     assert (facts.address, facts.refuse, facts.support_asked, facts.claims_only) == (address, refuse, False, False)
     assert set(facts.unasked) == {"address", "refuse"} - set(said)
-    assert lacks(evidence(facts)["verify_answer"]) == ("unsure" in said.values())     # the unasked is not missing
+    assert lacks(evidence(facts)["verify_answer"]) == ("unsure" in said.values())  # the unasked is not missing
     item = Facts(example(), response(["d1", "d2"], ANSWER), evidence(facts))
     assert measure(parse("answer_relevance"), item).value == relevance
     assert measure(parse("faithfulness"), item).status == "not_applicable"

@@ -151,7 +151,7 @@ def test_injection_asks_for_what_was_not_said() -> None:
         ("negation", "It has opened.", "It has not opened."),
         ("negation", "It is never sealed.", None),
     ],
-)  # fmt: skip
+)
 def test_planted_by_hand(kind: str, text: str, changed: str | None) -> None:
     """One detail becomes another that the passages do not hold; where none surely would be wrong, nothing changes."""
     assert planted_text(kind, text, [text], ()) == changed

@@ -32,15 +32,15 @@ def read(text: str) -> Mapping[str, Any] | None:
 @pytest.mark.parametrize(
     "value",
     [
-        {"reply": GOOD, "score": 1},     # which of the two is meant?
+        {"reply": GOOD, "score": 1},  # which of the two is meant?
         {"draft": GOOD, "final": GOOD},
         {"reply": [GOOD]},
         {"reply": [1]},
         {"reply": {"passages": "all"}},
         {"reply": {"passage": GOOD["passages"]}},
         {"reply": "passage 1 is relevant"},
-        {"reply": "\"passages\""},
-        {"a": {"b": {"c": {"d": {"e": GOOD}}}}},     # deeper than any model's habit
+        {"reply": '"passages"'},
+        {"a": {"b": {"c": {"d": {"e": GOOD}}}}},  # deeper than any model's habit
     ],
 )
 def test_what_is_not_plain_is_left_as_it_is(value: Mapping[str, Any]) -> None:
@@ -74,10 +74,15 @@ def test_an_object_in_other_quotes_is_read(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"First {GOOD}, but then {GOOD}.",     # which of the two?
-        "{“passages”: [{“n”: 1, “relevant”: \"yes\"}]}",     # whose quotes are the text's, and whose the structure's?
-        "{'passages': {1, 2}}", "{'passages': b'1'}", "{'passages': print(1)}", "{'passages': '\\d'}",
-        "{'a': " * 20_000, "{“a”: " * 20_000, "{'a': " + "[" * 20_000 + "]" * 20_000 + "}",
+        f"First {GOOD}, but then {GOOD}.",  # which of the two?
+        '{“passages”: [{“n”: 1, “relevant”: "yes"}]}',  # whose quotes are the text's, and whose the structure's?
+        "{'passages': {1, 2}}",
+        "{'passages': b'1'}",
+        "{'passages': print(1)}",
+        "{'passages': '\\d'}",
+        "{'a': " * 20_000,
+        "{“a”: " * 20_000,
+        "{'a': " + "[" * 20_000 + "]" * 20_000 + "}",
     ],
 )
 def test_what_cannot_be_read_surely_is_no_reply(text: str) -> None:

@@ -74,9 +74,21 @@ def test_every_wording_stands_on_its_own(name: str) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    ["the reviews do not ", "not mentioned in the reviews ", "reviews ", "the email and it ", "the-", "no one's ",
-     "die bewertungen sagen ", "les avis ", "las reseñas no ", "опис отзыв ", "评论没有", "लो समीक्षा "],
-)     # fmt: skip
+    [
+        "the reviews do not ",
+        "not mentioned in the reviews ",
+        "reviews ",
+        "the email and it ",
+        "the-",
+        "no one's ",
+        "die bewertungen sagen ",
+        "les avis ",
+        "las reseñas no ",
+        "опис отзыв ",
+        "评论没有",
+        "लो समीक्षा ",
+    ],
+)
 def test_no_text_takes_long(part: str, own_time: OwnTime) -> None:
     """The wordings for other names of texts are bounded too."""
     text, pieces = part * 50_000, (part.strip() + ". ") * 3_000

@@ -47,12 +47,13 @@ FIRST = {
     "parts": [{"n": 1, "met": True}],
     "criteria": [{"n": 1, "met": True}],
     "questions": ["How long?"],
-    "addresses": "fully", "refuses": False,
-}  # fmt: skip
+    "addresses": "fully",
+    "refuses": False,
+}
 REPLIES = (
-    Reply("ok", json.dumps(FIRST), finish="stop"),     # the others are asked for alone
-    Reply("ok", "I cannot tell.", finish="stop"),     # all are asked for again
-    Reply("failed", reason="cut off", finish="length"),     # all are asked for in halves
+    Reply("ok", json.dumps(FIRST), finish="stop"),  # the others are asked for alone
+    Reply("ok", "I cannot tell.", finish="stop"),  # all are asked for again
+    Reply("failed", reason="cut off", finish="length"),  # all are asked for in halves
 )
 INPUTS: Mapping[str, Inputs] = {
     "verify_answer": VerifyAnswer(QUERY, PASSAGES, ANSWER),
@@ -66,8 +67,14 @@ INPUTS: Mapping[str, Inputs] = {
     "cover_aspects": CoverAspects(QUERY, ("length", "price", "place"), ANSWER),
     "cover_criteria": CoverCriteria(QUERY, ("It is polite.", "It is short."), ANSWER),
     "meet_criteria": MeetCriteria(
-        (Criterion("polite", "It is polite."), Criterion("tone", "Tone", ("answer",), ("rude", "kind"), 2),
-         Criterion("based", "It rests on them.", ("query", "passages", "answer"))), QUERY, ANSWER, PASSAGES,
+        (
+            Criterion("polite", "It is polite."),
+            Criterion("tone", "Tone", ("answer",), ("rude", "kind"), 2),
+            Criterion("based", "It rests on them.", ("query", "passages", "answer")),
+        ),
+        QUERY,
+        ANSWER,
+        PASSAGES,
     ),
     "guess_questions": GuessQuestions(QUERY, ANSWER),
     "similarity": Similarity(ANSWER, "A day."),
@@ -87,7 +94,7 @@ EVIDENCE: Mapping[str, str] = {
     "guess_questions": "fd8f1afb69b61d51",
     "similarity": "42945cbfbafc6a63",
 }
-SENT: Mapping[str, tuple[str, ...]] = {     # one a spec
+SENT: Mapping[str, tuple[str, ...]] = {  # one a spec
     "verify_answer": ("becc2bc58dc2a70a", "71c2bc1d9c6d40be", "07a20e36944c4c30"),
     "verify_answer, no passages": ("f95ba23ce8fb3e81",) * 3,
     "verify_reference": ("f65a84d11b11f7d7", "d548b66f2500b61b", "04ddf52cb1bf7ad4"),

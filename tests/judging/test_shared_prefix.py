@@ -21,9 +21,11 @@ def test_prompts_of_one_answer_share_their_prefix(tmp_path: Path) -> None:
     write_examples(tmp_path / "answers.jsonl", n)
     with FaultyServer() as server:
         rg.evaluate(
-            tmp_path / "answers.jsonl", judge=f"openai-chat:any@{server.url}", metrics=METRICS,
+            tmp_path / "answers.jsonl",
+            judge=f"openai-chat:any@{server.url}",
+            metrics=METRICS,
             store=f"sqlite:///{tmp_path}/s.db",
-        )  # fmt: skip
+        )
         prompts = ["".join(one["content"] for one in request.body["messages"]) for request in server.requests]
     assert len(prompts) == 3 * n
     found = measured(prompts)

@@ -32,12 +32,19 @@ def facts(put: Put, query: str, answer: str, reference: str) -> tuple[AnswerFact
 @pytest.mark.parametrize(
     ("answer", "reference"),
     [
-        ("A semicolon ends a statement.", "`;`"), ("Use a semicolon (`;`).", ";"), ("`;`", "A semicolon."),
-        ("Statements end with `;`.", "semicolon"), ("Use a vertical bar.", "The pipe character (|)"),
-        ("It is a dollar sign, `$`.", "`$`"), ("Statements end with #.", "a hash sign"), ("`[]`", "Square brackets."),
-        ("The double equals operator.", "`==`"), ("Use `**`.", "`**`"), ("?", "`?`"),
+        ("A semicolon ends a statement.", "`;`"),
+        ("Use a semicolon (`;`).", ";"),
+        ("`;`", "A semicolon."),
+        ("Statements end with `;`.", "semicolon"),
+        ("Use a vertical bar.", "The pipe character (|)"),
+        ("It is a dollar sign, `$`.", "`$`"),
+        ("Statements end with #.", "a hash sign"),
+        ("`[]`", "Square brackets."),
+        ("The double equals operator.", "`==`"),
+        ("Use `**`.", "`**`"),
+        ("?", "`?`"),
     ],
-)  # fmt: skip
+)
 def test_a_sign_is_its_name(put: Put, answer: str, reference: str) -> None:
     """A sign and its name state each other, in code spans or not, and the answer is on the topic."""
     verified, agreed = facts(put, SIGN, answer, reference)
@@ -50,10 +57,13 @@ def test_a_sign_is_its_name(put: Put, answer: str, reference: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "reference"),
     [
-        ("A comma ends a statement.", "`;`"), ("`[]`", "`{}`"), ("`->`", "`=>`"), ("A comma, not a semicolon.", ";"),
+        ("A comma ends a statement.", "`;`"),
+        ("`[]`", "`{}`"),
+        ("`->`", "`=>`"),
+        ("A comma, not a semicolon.", ";"),
         ("A line - or two - ends it.", "`-`"),
     ],
-)  # fmt: skip
+)
 def test_another_sign_is_another_answer(put: Put, answer: str, reference: str) -> None:
     """Another sign, a sign that is denied, or one that is punctuation of the answer states nothing."""
     assert facts(put, SIGN, answer, reference)[1].reference == (False,)
@@ -62,11 +72,14 @@ def test_another_sign_is_another_answer(put: Put, answer: str, reference: str) -
 @pytest.mark.parametrize(
     ("answer", "reference", "stated"),
     [
-        ("No.", "No, it is not supported.", True), ("No, it is not supported.", "No.", True),
-        ("Yes.", "Yes, it is supported since 8.0.", True), ("Yes", "Yes.", True),
-        ("Yes.", "No, it is not supported.", False), ("No.", "Yes, it is supported since 8.0.", False),
+        ("No.", "No, it is not supported.", True),
+        ("No, it is not supported.", "No.", True),
+        ("Yes.", "Yes, it is supported since 8.0.", True),
+        ("Yes", "Yes.", True),
+        ("Yes.", "No, it is not supported.", False),
+        ("No.", "Yes, it is supported since 8.0.", False),
     ],
-)  # fmt: skip
+)
 def test_yes_or_no_alone(put: Put, answer: str, reference: str, stated: bool) -> None:
     """Yes or no alone states a reference that opens so, and none that opens otherwise."""
     assert facts(put, POLAR, answer, reference)[1].reference == (stated,)
@@ -84,11 +97,14 @@ def test_more_than_yes_is_less_certain(put: Put) -> None:
 @pytest.mark.parametrize(
     ("answer", "reference"),
     [
-        ("Use {func}`x` there.", "`{func}`x``"), ("It is `WHERE id = ?`.", "`WHERE id = ?`"), ("`String?`", "String?"),
-        ("Write `x ? y : z`.", "x ? y : z"), ("Call `foo()`.", "```python\nfoo()\n```"),
+        ("Use {func}`x` there.", "`{func}`x``"),
+        ("It is `WHERE id = ?`.", "`WHERE id = ?`"),
+        ("`String?`", "String?"),
+        ("Write `x ? y : z`.", "x ? y : z"),
+        ("Call `foo()`.", "```python\nfoo()\n```"),
         ("Use SELECT a FROM t WHERE id = ? AND b > 3;", "SELECT a FROM t WHERE id = ? AND b > 3"),
     ],
-)  # fmt: skip
+)
 def test_code_is_not_cut_and_its_marks_are_none(put: Put, answer: str, reference: str) -> None:
     """A question mark of code ends no sentence of a reference, and fences of code are no claims."""
     assert len(reference_claims(Example("q", HOW, references=(reference,)))) == 1

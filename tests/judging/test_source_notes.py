@@ -22,13 +22,23 @@ Put = Callable[[Inputs], FactsOf]
 
 BODY = "Olga Lind keeps the ferry"
 ENDINGS = [
-    " (2).", " <sup>3</sup>.", " (ferry.pdf).", " [log/ferry-2021.docx#page=14].", " (ferry.md, p. 12).", "¹.",
-    " (https://harbour.example/ferry?id=12).", " (Quelle: Fährbuch, S. 33).",
+    " (2).",
+    " <sup>3</sup>.",
+    " (ferry.pdf).",
+    " [log/ferry-2021.docx#page=14].",
+    " (ferry.md, p. 12).",
+    "¹.",
+    " (https://harbour.example/ferry?id=12).",
+    " (Quelle: Fährbuch, S. 33).",
     " [1].\n\nQuellen:\n[1] Fährbuch 1998, S. 33",
-    ".\n\n### Références\n1. Le bac de Lund, 2020\n2. Horaires 2021", " [^1].\n\n[^1]: The ferry book, 1998.",
-    ".\n\nFuente: manual_2020.pdf, página 4", ".\n---\nhttps://harbour.example/2021\nhttps://harbour.example/2022",
-    ".\n\n**참고문헌**\n- 나루터 2020\n- 항구 2021", "。\n\n参考文献\n1. 渡し船 2020\n2. 港 2021", ".\n\nSource\n[ferry.pdf](https://x.example/ferry.pdf)",
-]  # fmt: skip
+    ".\n\n### Références\n1. Le bac de Lund, 2020\n2. Horaires 2021",
+    " [^1].\n\n[^1]: The ferry book, 1998.",
+    ".\n\nFuente: manual_2020.pdf, página 4",
+    ".\n---\nhttps://harbour.example/2021\nhttps://harbour.example/2022",
+    ".\n\n**참고문헌**\n- 나루터 2020\n- 항구 2021",
+    "。\n\n参考文献\n1. 渡し船 2020\n2. 港 2021",
+    ".\n\nSource\n[ferry.pdf](https://x.example/ferry.pdf)",
+]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -41,26 +51,43 @@ def test_sources_are_no_claims(ending: str) -> None:
     assert unfounded(answer, "", [Passage("p", "d", BODY)], "any")[1] == ()
 
 
-@pytest.mark.parametrize("text", [
-    "The yard has three partners.\n\nPartners:\n- Olga Lind\n- Per Berg",
-    "The loss was (12).", "Call open(2).", "In May (1998) it sank.", "The hall has 12 m².",
-    "See [the book](https://x.example/a).",
-    "Sources of heat:\ncoal from the pit in the north, which the yard has bought by the ton since 1998",
-    "The source of the river is near Ulm.", "Set it in settings.json", "1. Open the valve.\n2. Close the lid.",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The yard has three partners.\n\nPartners:\n- Olga Lind\n- Per Berg",
+        "The loss was (12).",
+        "Call open(2).",
+        "In May (1998) it sank.",
+        "The hall has 12 m².",
+        "See [the book](https://x.example/a).",
+        "Sources of heat:\ncoal from the pit in the north, which the yard has bought by the ton since 1998",
+        "The source of the river is near Ulm.",
+        "Set it in settings.json",
+        "1. Open the valve.\n2. Close the lid.",
+    ],
+)
 def test_what_says_something_stays(text: str) -> None:
     """A list of members, an amount in parentheses, a call and a list of steps are no sources."""
     assert (footer(text), drop_marks(text)) == (len(text), text)
 
 
 PASSAGES = [
-    Passage("ferry.pdf#1", "ferry.pdf", f"{BODY}."), Passage("yard/hall.md#1", "yard/hall.md", "The hall is blue."),
-]  # fmt: skip
+    Passage("ferry.pdf#1", "ferry.pdf", f"{BODY}."),
+    Passage("yard/hall.md#1", "yard/hall.md", "The hall is blue."),
+]
 CITING = [
-    (" (1).", 1.0), (" (2).", 0.0), (" <sup>1</sup>.", 1.0), (" (ferry.pdf).", 1.0), (" [ferry.pdf#page=7].", 1.0),
-    (" (ferry.pdf, p. 3).", 1.0), (" (hall.md).", 0.0), (" (7).", None), (" (other.pdf).", None), (".", None),
+    (" (1).", 1.0),
+    (" (2).", 0.0),
+    (" <sup>1</sup>.", 1.0),
+    (" (ferry.pdf).", 1.0),
+    (" [ferry.pdf#page=7].", 1.0),
+    (" (ferry.pdf, p. 3).", 1.0),
+    (" (hall.md).", 0.0),
+    (" (7).", None),
+    (" (other.pdf).", None),
+    (".", None),
     (" [1].\n\nSources:\n[1] ferry.pdf\n[2] hall.md", 1.0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("ending", "precision"), CITING)

@@ -81,7 +81,7 @@ def test_a_near_copy_with_another_number_contradicts() -> None:
     assert found.supporting == ()
     assert found.contradicting == (2,)
     assert weigh(claim, WARRANTY).p <= CONTRADICTED
-    assert found.p == weigh(claim, HUB, FOUNDER).p      # beside others it adds nothing, and takes nothing away
+    assert found.p == weigh(claim, HUB, FOUNDER).p  # beside others it adds nothing, and takes nothing away
     assert found.window is not None
     assert found.window.missing == ("36",)
     assert "'24'" in found.reason
@@ -171,7 +171,7 @@ def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
         assert kept or (joined > 0 and after.p < SURE), (claim, passages, more)
         assert joined >= 0, (claim, passages, more)
         raised += after.p > before.p
-    assert raised > 25      # the fillers are near enough to matter
+    assert raised > 25  # the fillers are near enough to matter
 
 
 def test_many_unrelated_passages_change_nothing() -> None:
@@ -186,12 +186,16 @@ def test_many_unrelated_passages_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("claim", "passages"),
     [
-        ("Lena Ortiz, who founded the company in Porto, won the Harbour Prize in 2011.",
-         (FOUNDER, "Tom Baker won the Harbour Prize in 2011. He gave the money away.")),
-        ("Mara Lind opened the Tarn observatory in May 1974 after a long dispute.",
-         ("Mara Lind led the Tarn observatory for years.", "In May 1974 Jon Ek opened a gallery after a dispute.")),
+        (
+            "Lena Ortiz, who founded the company in Porto, won the Harbour Prize in 2011.",
+            (FOUNDER, "Tom Baker won the Harbour Prize in 2011. He gave the money away."),
+        ),
+        (
+            "Mara Lind opened the Tarn observatory in May 1974 after a long dispute.",
+            ("Mara Lind led the Tarn observatory for years.", "In May 1974 Jon Ek opened a gallery after a dispute."),
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_name_of_one_and_the_fact_of_another_support_nothing(claim: str, passages: tuple[str, ...]) -> None:
     """A claim whose subject stands in one passage, and its fact in another about somebody else, is not supported."""
     for order in (passages, passages[::-1], (*passages, WARRANTY)):
@@ -242,14 +246,20 @@ def test_a_name_inside_a_word_is_not_found() -> None:
 @pytest.mark.parametrize(
     ("passage", "copy", "other"),
     [
-        ("Der Plan Studio kostet 49 Euro im Monat. Er ist kündbar.", "Der Plan Studio kostet 49 Euro im Monat.",
-         "Die Büros in Hamburg sind sonntags geschlossen."),
+        (
+            "Der Plan Studio kostet 49 Euro im Monat. Er ist kündbar.",
+            "Der Plan Studio kostet 49 Euro im Monat.",
+            "Die Büros in Hamburg sind sonntags geschlossen.",
+        ),
         ("スタジオプランの料金は月額49ユーロです。解約可能です。", "料金は月額49ユーロです。", "社長は山田太郎です。"),
         ("标准套餐的价格是每月49欧元。可以在月底取消。", "标准套餐每月49欧元。", "公司总部位于北京。"),
-        ("سعر خطة الاستوديو 49 يورو شهريا. يمكن الإلغاء.", "سعر خطة الاستوديو 49 يورو شهريا.",
-         "يقع المقر الرئيسي في القاهرة."),
+        (
+            "سعر خطة الاستوديو 49 يورو شهريا. يمكن الإلغاء.",
+            "سعر خطة الاستوديو 49 يورو شهريا.",
+            "يقع المقر الرئيسي في القاهرة.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_other_languages(passage: str, copy: str, other: str) -> None:
     """Case 39: German, Japanese, Chinese and Arabic claims are told apart, and their numbers are matched."""
     assert weigh(copy, passage).supporting == (1,)

@@ -153,8 +153,10 @@ def test_amounts_are_read_as_accounts_write_them() -> None:
     """Brackets and dashes are signs, words behind a bracket are multipliers, and dates are no amounts."""
     text = "From (1,212) million to -5.5% and ($3) bn in May 2021."
     assert [(one.written, one.shift, one.percent) for one in amounts(text)] == [
-        (-1212.0, 6, False), (-5.5, 0, True), (-3.0, 9, False),
-    ]  # fmt: skip
+        (-1212.0, 6, False),
+        (-5.5, 0, True),
+        (-3.0, 9, False),
+    ]
 
 
 SPOKEN = "The ferry line spent $0.9 million on fuel in 2022 and $0.6 million in 2021."
@@ -203,11 +205,14 @@ Ferry tickets\t120\t155\t171
 Harbour dues\t14\t22\t31"""
 
 
-@pytest.mark.parametrize(("right", "wrong"), [
-    ("Ferry tickets were 155 at June 30, 2020.", "Ferry tickets were 120 at June 30, 2020."),
-    ("Ferry tickets were 171 at September 30, 2020.", "Ferry tickets were 155 at September 30, 2020."),
-    ("Harbour dues were 14 at March 31, 2020.", "Harbour dues were 31 at March 31, 2020."),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Ferry tickets were 155 at June 30, 2020.", "Ferry tickets were 120 at June 30, 2020."),
+        ("Ferry tickets were 171 at September 30, 2020.", "Ferry tickets were 155 at September 30, 2020."),
+        ("Harbour dues were 14 at March 31, 2020.", "Harbour dues were 31 at March 31, 2020."),
+    ],
+)
 def test_the_month_of_a_column_counts(right: str, wrong: str) -> None:
     """Of columns of one year, an amount under another month does not pass."""
     assert (answer(right, QUARTERS).claims[0].p or 0) >= 0.9

@@ -45,9 +45,16 @@ CASES: list[tuple[str, Any]] = [
     ("agree", Agree(("A day.",), ("A week.",), QUERY, ("Two days.",), ANSWER)),
     ("cover_aspects", CoverAspects(QUERY, ("length",), ANSWER)),
     ("cover_criteria", CoverCriteria(QUERY, ("It is polite.",), ANSWER)),
-    ("meet_criteria", MeetCriteria((
-        Criterion("a", "It is polite.", SEEN), Criterion("b", "Tone", SEEN, ("rude", "kind"), 2),
-    ), QUERY, ANSWER, PASSAGES, ("A day.",))),
+    (
+        "meet_criteria",
+        MeetCriteria(
+            (Criterion("a", "It is polite.", SEEN), Criterion("b", "Tone", SEEN, ("rude", "kind"), 2)),
+            QUERY,
+            ANSWER,
+            PASSAGES,
+            ("A day.",),
+        ),
+    ),
     ("guess_questions", GuessQuestions(QUERY, ANSWER)),
 ]
 
@@ -98,7 +105,7 @@ def test_text_under_judgment_stays_data() -> None:
     (ask,) = next(judge(verify_answer=VERIFY).ask(VerifyAnswer(QUERY, (evil,), ANSWER)))
     _, user = messages(ask)
     mark = user.split("<<<passages ")[1][:8]
-    assert user.count(f"{mark}>>>") == 2     # the passages' and the question's
+    assert user.count(f"{mark}>>>") == 2  # the passages' and the question's
     inside = user.split(f"<<<passages {mark}\n")[1].split(f"\n{mark}>>>")[0]
     assert "[ S1] It is red." in inside
     assert "{answer} {{question}}" in inside
@@ -129,18 +136,21 @@ def test_the_wording_is_in_the_judges_id(tmp_path: Path) -> None:
     assert len({plain, ids[0], ModelJudge.of(f"openai:any,prompts={here}").judge_id}) == 3
 
 
-@pytest.mark.parametrize(("templates", "said"), [
-    ({"verify_answer": "{question} {answer}"}, r"verify_answer: the slot \{passages\} is missing"),
-    ({"verify_answer": "{question} {passages} {answer} {context}"}, "no slot of verify_answer 'context'"),
-    ({"verify_answer": VERIFY + "{answer}"}, r"the slot \{answer\} stands twice"),
-    ({"verify_answer": VERIFY + "{}"}, "no slot of verify_answer ''"),
-    ({"verify_answer": VERIFY.replace("{answer}", "{answer!r}")}, "takes nothing beside its name"),
-    ({"verify_answer": VERIFY + "{"}, "braces cannot be read"),
-    ({"verify_anser": VERIFY}, "no prompt of a judge 'verify_anser'; nearest: verify_answer"),
-    ({"verify_answer": 7}, "expected a text with slots"),
-    ({"verify_answer": "no-such-file.txt"}, "no-such-file.txt cannot be read"),
-    ({}, "expected names of prompts"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("templates", "said"),
+    [
+        ({"verify_answer": "{question} {answer}"}, r"verify_answer: the slot \{passages\} is missing"),
+        ({"verify_answer": "{question} {passages} {answer} {context}"}, "no slot of verify_answer 'context'"),
+        ({"verify_answer": VERIFY + "{answer}"}, r"the slot \{answer\} stands twice"),
+        ({"verify_answer": VERIFY + "{}"}, "no slot of verify_answer ''"),
+        ({"verify_answer": VERIFY.replace("{answer}", "{answer!r}")}, "takes nothing beside its name"),
+        ({"verify_answer": VERIFY + "{"}, "braces cannot be read"),
+        ({"verify_anser": VERIFY}, "no prompt of a judge 'verify_anser'; nearest: verify_answer"),
+        ({"verify_answer": 7}, "expected a text with slots"),
+        ({"verify_answer": "no-such-file.txt"}, "no-such-file.txt cannot be read"),
+        ({}, "expected names of prompts"),
+    ],
+)
 def test_templates_that_cannot_serve_are_refused(templates: Mapping[str, Any], said: str, tmp_path: Path) -> None:
     """A missing, unknown or doubled slot, a stray brace, an unknown prompt and no text are refused before any call."""
     for spec in (given(templates), _written(tmp_path / "prompts.yaml", templates)):
@@ -186,13 +196,18 @@ def test_prompts_of_another_process_are_told() -> None:
 @pytest.mark.server
 def test_own_wording_is_checked_against_people(tmp_path: Path) -> None:
     """The check of a judge asks in its own words, and speaks of that judge alone."""
-    rows = [{"query": QUERY, "passages": list(PASSAGES), "claim": claim, "label": label}
-            for claim, label in (("It lasts a day.", "supported"), ("It is red.", "not_in_context"))]  # fmt: skip
+    rows = [
+        {"query": QUERY, "passages": list(PASSAGES), "claim": claim, "label": label}
+        for claim, label in (("It lasts a day.", "supported"), ("It is red.", "not_in_context"))
+    ]
     with FaultyServer() as server:
         rg.check_judge(
-            rows, judge=f"openai-chat:any@{server.url}", prompts={"verify_claims": template("verify_claims")},
-            modes="per_claim", store=f"sqlite:///{tmp_path}/s.db",
-        )  # fmt: skip
+            rows,
+            judge=f"openai-chat:any@{server.url}",
+            prompts={"verify_claims": template("verify_claims")},
+            modes="per_claim",
+            store=f"sqlite:///{tmp_path}/s.db",
+        )
         said = json.dumps([request.body for request in server.requests])
     assert said.count("In our own words.") == 2
 
@@ -206,8 +221,10 @@ def test_verdicts_flow_in_own_words_and_are_never_mixed(kind: str, tmp_path: Pat
     rows = [{"query": QUERY, "passages": list(PASSAGES), "answer": MIDDLE}]
     with FaultyServer() as server:
         given_: dict[str, Any] = {
-            "metrics": "faithfulness", "judge": f"{kind}openai-chat:any@{server.url}", "store": f"sqlite:///{tmp_path}/s.db",
-        }  # fmt: skip
+            "metrics": "faithfulness",
+            "judge": f"{kind}openai-chat:any@{server.url}",
+            "store": f"sqlite:///{tmp_path}/s.db",
+        }
         own = rg.evaluate(rows, prompts=words, **given_)
         once = len(server.requests)
         assert once

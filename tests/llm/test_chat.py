@@ -22,9 +22,11 @@ from ragauge.llm.model import CallError, ChatModel
 
 pytestmark = pytest.mark.server
 SCHEMA = {
-    "type": "object", "properties": {"claims": {"type": "array", "items": {"type": "string"}}}, "required": ["claims"],
+    "type": "object",
+    "properties": {"claims": {"type": "array", "items": {"type": "string"}}},
+    "required": ["claims"],
     "additionalProperties": False,
-}  # fmt: skip
+}
 ASK = Ask("chat", "agree", 1, (("system", "You judge."), ("user", "The text.")), SCHEMA, {"temperature": 0.0})
 PLAIN = Ask("chat", "agree", 1, ASK.messages, None, {"temperature": 0.0})
 
@@ -33,7 +35,7 @@ def _lacks(module: str) -> bool:
     """Whether an extra is not installed; looked up, since importing it takes a second of every session."""
     try:
         return importlib.util.find_spec(module) is None
-    except ModuleNotFoundError:     # of the package around it
+    except ModuleNotFoundError:  # of the package around it
         return True
 
 
@@ -41,14 +43,18 @@ PROVIDERS = [
     pytest.param("openai-chat", "any", id="openai-chat"),
     pytest.param("openai", "gpt-4.1-mini", id="openai"),
     pytest.param(
-        "anthropic", "claude-sonnet-4-6", id="anthropic",
+        "anthropic",
+        "claude-sonnet-4-6",
+        id="anthropic",
         marks=pytest.mark.skipif(_lacks("anthropic"), reason="the extra anthropic is not installed"),
     ),
     pytest.param(
-        "google", "gemini-2.5-flash", id="google",
+        "google",
+        "gemini-2.5-flash",
+        id="google",
         marks=pytest.mark.skipif(_lacks("google.genai"), reason="the extra google is not installed"),
     ),
-]  # fmt: skip
+]
 each_provider = pytest.mark.parametrize(("provider", "model"), PROVIDERS)
 OWN_PATH = ("openai", "openai-chat")
 
@@ -250,10 +256,13 @@ def test_why_a_model_stopped_is_kept(provider: str, model: str, fault: str, fini
 @pytest.mark.parametrize(
     ("fault", "trouble", "status"),
     [
-        ("server", "server", 500), ("overloaded", "server", 503), ("too_long", "too_long", 400),
-        ("broken_connection", "connection", None), ("garbage", "server", None),
+        ("server", "server", 500),
+        ("overloaded", "server", 503),
+        ("too_long", "too_long", 400),
+        ("broken_connection", "connection", None),
+        ("garbage", "server", None),
     ],
-)  # fmt: skip
+)
 def test_faults_have_their_names(provider: str, model: str, fault: str, trouble: str, status: int | None) -> None:
     """Every way to fail is told by its own name in every protocol, once: no client tries again by itself."""
     with FaultyServer({fault: 1.0}) as server:

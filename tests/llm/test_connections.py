@@ -67,7 +67,7 @@ def test_calls_take_turns(server: tuple[str, list[tuple[int, str]]]) -> None:
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
 def test_proxies_go_first(
     name: str, server: tuple[str, list[tuple[int, str]]], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     """A proxy for the scheme or for every address gets the calls, whatever host they name."""
     url, requests = server
     monkeypatch.setenv(name, url)

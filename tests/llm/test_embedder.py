@@ -25,7 +25,7 @@ from ragauge.llm.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, E
 
 TEXTS = ["The lid of the box is green.", "a", "Ein Satz über Öfen.", "箱の蓋は緑色です。", "line\none\ttab"]
 LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
-GOLDEN = "58c15d7c5c40780e277249ee99dd62282fbc49342c1fcaeefe7f348f3d083952"     # of TEXTS, by wordllama's own files
+GOLDEN = "58c15d7c5c40780e277249ee99dd62282fbc49342c1fcaeefe7f348f3d083952"  # of TEXTS, by wordllama's own files
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def test_no_connection_is_left_open_when_it_ends() -> None:
                 clients.pop().close()
             for client in clients:
                 _read_to_the_end(client)
-        gc.collect()     # what was left open would warn now
+        gc.collect()  # what was left open would warn now
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -19,7 +19,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-Refused = float | None | Literal[False]     # seconds asked for, None = no time told, False = not refused
+Refused = float | None | Literal[False]  # seconds asked for, None = no time told, False = not refused
 
 
 async def call(limiter: Limiter, seconds: float, refused: Refused = False) -> float:
@@ -110,7 +110,7 @@ def test_rises_beyond_the_start_while_nothing_is_refused() -> None:
 def test_does_not_rise_where_answers_take_longer() -> None:
     """A server that queues what it cannot do at once (one that answers two a second) is not asked ever more."""
     found = run(busy(Limiter(2, 8), 80, lambda limiter: limiter.running / 2))
-    assert max(found) == 3     # a call takes 0.75 s on average in the first window, 1.4 s and more at three
+    assert max(found) == 3  # a call takes 0.75 s on average in the first window, 1.4 s and more at three
     assert found[-1] in (2, 3)
 
 
@@ -173,9 +173,9 @@ def test_nothing_begins_in_a_pause(told: float | None, least: float, most: float
         return [began - fell for began in await asyncio.gather(*waiting)]
 
     begun = sorted(run(main()))
-    assert begun[0] == pytest.approx(-1.0)     # was under way
+    assert begun[0] == pytest.approx(-1.0)  # was under way
     assert all(began >= least for began in begun[1:])
-    assert begun[1] <= max(most, 2.0)     # 2.0: when the call under way gives its slot back
+    assert begun[1] <= max(most, 2.0)  # 2.0: when the call under way gives its slot back
 
 
 def test_pause_doubles_up_to_a_minute() -> None:
@@ -240,6 +240,6 @@ def test_no_slot_is_lost(most: int, steps: list[tuple[float, float, Refused, flo
         assert 1 <= limiter.allowed <= most
         await asyncio.sleep(2 * LONGEST_PAUSE)
         begun = now()
-        assert await call(limiter, 0.0) == begun     # a slot is free at once
+        assert await call(limiter, 0.0) == begun  # a slot is free at once
 
     run(main())

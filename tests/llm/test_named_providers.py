@@ -31,17 +31,30 @@ from ragauge.store.open import open_store
 
 pytestmark = pytest.mark.server
 SDKS = {
-    "anthropic": "anthropic", "bedrock": "boto3", "cohere": "cohere", "google": "google.genai",
-    "google-cloud": "google.genai", "groq": "groq", "huggingface": "huggingface_hub", "mistral": "mistralai",
+    "anthropic": "anthropic",
+    "bedrock": "boto3",
+    "cohere": "cohere",
+    "google": "google.genai",
+    "google-cloud": "google.genai",
+    "groq": "groq",
+    "huggingface": "huggingface_hub",
+    "mistral": "mistralai",
     "xai": "xai_sdk",
-}  # fmt: skip
-MODELS = {"openrouter": "openai/gpt-5-mini", "bedrock-mantle": "openai.gpt-oss-120b"}     # whose names have a form
+}
+MODELS = {"openrouter": "openai/gpt-5-mini", "bedrock-mantle": "openai.gpt-oss-120b"}  # whose names have a form
 NAMES = [name for name in PROVIDERS if name != "own"]
 # no chat with a key: sign-in of a person, decisions, speech, vectors
 NO_CHAT = {
-    "openai-codex", "openai-chatgpt", "openai-decisions", "google-decisions", "system-one", "typesafe", "elevenlabs",
-    "voyageai", "sentence-transformers",
-}  # fmt: skip
+    "openai-codex",
+    "openai-chatgpt",
+    "openai-decisions",
+    "google-decisions",
+    "system-one",
+    "typesafe",
+    "elevenlabs",
+    "voyageai",
+    "sentence-transformers",
+}
 KEY = "fake-{}-0123456789abcdef"
 
 
@@ -101,7 +114,7 @@ def test_every_provider_is_built_by_its_name(name: str, monkeypatch: pytest.Monk
         return
     made = build_model(named(name))
     assert made.name.provider == name
-    client = None if name == "xai" else getattr(vars(made)["_model"], "client", None)     # it connects when looked at
+    client = None if name == "xai" else getattr(vars(made)["_model"], "client", None)  # it connects when looked at
     assert getattr(client, "max_retries", 0) == 0
     asyncio.run(made.close())
 
@@ -117,8 +130,12 @@ def test_no_provider_of_the_library_is_left_out() -> None:
 
     tree = ast.parse(inspect.getsource(providers.infer_provider_class))
     patterns = [case.pattern for match in ast.walk(tree) if isinstance(match, ast.Match) for case in match.cases]
-    known = {node.value.value for pattern in patterns for node in ast.walk(pattern)
-             if isinstance(node, ast.MatchValue) and isinstance(node.value, ast.Constant)}     # fmt: skip
+    known = {
+        node.value.value
+        for pattern in patterns
+        for node in ast.walk(pattern)
+        if isinstance(node, ast.MatchValue) and isinstance(node.value, ast.Constant)
+    }
     assert known - NO_CHAT - set(ALIASES) - set(PROVIDERS) == set()
     assert set(ALIASES.values()) <= set(PROVIDERS)
 
@@ -127,7 +144,7 @@ def test_no_provider_of_the_library_is_left_out() -> None:
 @pytest.mark.filterwarnings("ignore:`GitHubProvider` is deprecated:UserWarning")
 def test_a_key_goes_to_its_own_host_alone(name: str) -> None:
     """At an address that is not the provider's own no key of the environment arrives: not in a header, path or body."""
-    if _lacks(name) or name in ("xai", "cohere"):     # which take no URL with a path, or none at all
+    if _lacks(name) or name in ("xai", "cohere"):  # which take no URL with a path, or none at all
         pytest.skip("its client is not installed, or takes no URL")
     with FaultyServer() as server:
         call(named(name, server.url))
@@ -246,7 +263,7 @@ def test_headers_are_sent_and_their_secrets_are_read_from_the_environment(monkey
         ("openai:m,reasoning_effort=huge", "one of none, minimal"),
         ("azure:a@https://h/openai/deployments/b?api-version=1", "names the deployment b"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_refused_without_its_secret(spec: str, told: str) -> None:
     """A key where its variable belongs, a secret in a header and a parameter out of range are refused in words."""
     with pytest.raises(UsageError, match=told) as caught:
@@ -277,11 +294,12 @@ AZURE = "https://here.openai.azure.com"
 @pytest.mark.parametrize(
     "url",
     [
-        f"{AZURE}?api-version=2024-10-21", f"{AZURE}/?api-version=2024-10-21",
+        f"{AZURE}?api-version=2024-10-21",
+        f"{AZURE}/?api-version=2024-10-21",
         f"{AZURE}/openai/deployments/dep?api-version=2024-10-21",
         f"{AZURE}/openai/deployments/dep/chat/completions?api-version=2024-10-21",
     ],
-)  # fmt: skip
+)
 def test_azure_s_usual_urls_mean_one_place(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Azure's portal shows, and what its users set in the environment, name the same deployment."""
     name = read_model(f"azure:dep@{url}")
@@ -312,15 +330,17 @@ def evaluated(judge: str, store: Path, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("judge", "path"),
     [
-        ("azure:dep@{root}/openai/deployments/dep?api-version=2024-10-21",
-         "/openai/deployments/dep/chat/completions?api-version=2024-10-21"),
+        (
+            "azure:dep@{root}/openai/deployments/dep?api-version=2024-10-21",
+            "/openai/deployments/dep/chat/completions?api-version=2024-10-21",
+        ),
         ("ollama:qwen3:8b@{root}", "/v1/chat/completions"),
         ("openrouter:openai/gpt-5-mini@{root}/api/v1", "/api/v1/chat/completions"),
         ("vllm:Qwen/Qwen3-8B@{root}/v1", "/v1/chat/completions"),
         ("litellm:gpt-4o@{root}", "/chat/completions"),
         ("openai:any@{root}/v1", "/v1/responses"),
     ],
-)  # fmt: skip
+)
 def test_an_evaluation_by_name_gives_the_same_numbers(judge: str, path: str, tmp_path: Path) -> None:
     """Each provider is called at the path that its servers know, and its scores are those of chat completions."""
     with FaultyServer() as server:
@@ -414,10 +434,12 @@ def test_parameters_are_sent_under_each_api_s_names() -> None:
     ("spec", "judge_id"),
     [
         ("openai:gpt-5-mini", "openai:gpt-5-mini#eda79cba"),
-        ("openai-chat:qwen@http://h:1/v1,agree=openai:gpt-5,temperature=none,embed=openai:small",
-         "openai-chat:qwen#b51fe284"),
+        (
+            "openai-chat:qwen@http://h:1/v1,agree=openai:gpt-5,temperature=none,embed=openai:small",
+            "openai-chat:qwen#b51fe284",
+        ),
     ],
-)  # fmt: skip
+)
 def test_settings_that_are_not_given_leave_every_key_as_it_was(spec: str, judge_id: str) -> None:
     """Judges and stored replies are found by what found them before endpoints had keys and headers of their own."""
     assert build_judge(spec).judge_id == judge_id

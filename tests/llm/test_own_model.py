@@ -101,11 +101,33 @@ async def waits(text: str) -> str:
 
 @pytest.mark.parametrize(
     "model",
-    [lambda text: f"{len(text) > 0}", waits, Invoked(), Completed(), Generated(), Replied(), Judging(), Client(),
-     AsyncClient(), litellm(), Client().create],
-    ids=["function", "coroutine", "ainvoke", "complete", "generate", "run", "judge", "openai", "async-openai",
-         "litellm", "completion"],
-)  # fmt: skip
+    [
+        lambda text: f"{len(text) > 0}",
+        waits,
+        Invoked(),
+        Completed(),
+        Generated(),
+        Replied(),
+        Judging(),
+        Client(),
+        AsyncClient(),
+        litellm(),
+        Client().create,
+    ],
+    ids=[
+        "function",
+        "coroutine",
+        "ainvoke",
+        "complete",
+        "generate",
+        "run",
+        "judge",
+        "openai",
+        "async-openai",
+        "litellm",
+        "completion",
+    ],
+)
 def test_every_form_is_asked(model: Any) -> None:
     """Text goes in and text comes out, whatever the framework calls it."""
     assert given(model, "house") == "own:house"
@@ -177,6 +199,7 @@ def test_real_clients_are_taken() -> None:
 
 def test_a_named_function_needs_no_name() -> None:
     """Module and name of a function identify it; a lambda and an object are asked for a name."""
+
     def inner(text: str) -> str:
         return text
 

@@ -50,7 +50,7 @@ def test_the_users_table_comes_first(table: Path) -> None:
     assert price(OWN, MILLION) == pytest.approx(5.0)
     assert price(OWN, Usage(1_000_000, 0, cached_tokens=600_000)) == pytest.approx(0.4 + 0.06)
     assert price(MINI, MILLION) == pytest.approx(18.0)
-    assert price(MINI, Usage(1_000_000, 0, cached_tokens=600_000)) == pytest.approx(9.0)     # no lower price is known
+    assert price(MINI, Usage(1_000_000, 0, cached_tokens=600_000)) == pytest.approx(9.0)  # no lower price is known
     table.write_text(f"'{OWN}': {{input: 2, output: 2}}\nopenai-chat:qwen: {{input: 1, output: 1}}\n")
     os.utime(table, (1, 1))
     assert price(OWN, MILLION) == pytest.approx(4.0)

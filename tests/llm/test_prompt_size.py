@@ -22,7 +22,7 @@ ODD = {
     "links": " ".join(f"https://www.example.com/path_to/{n}?q=a&b={n * 7919:x}#top" for n in range(200)),
     "one letter": "a" * 5_000,
     "emoji": "😀🎉👨‍👩‍👧 " * 300,
-}     # fmt: skip
+}
 
 
 @cache
@@ -66,7 +66,7 @@ def test_a_cut_text_is_told() -> None:
     for read in (1_024, 2_050, real // 2):
         assert cut_short(text, read).startswith(f"the server read {read:,} of at least {fewest_tokens(text):,} tokens:")
         assert "num_ctx" in cut_short(text, read)
-    assert cut_short("A short text.", 1) == ""     # the count is of something else
+    assert cut_short("A short text.", 1) == ""  # the count is of something else
 
 
 @pytest.mark.parametrize("read", [1, 99, 250])

@@ -74,11 +74,15 @@ def test_many_texts_go_out_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("missing", "server", "expected 4 vectors of one length, got 2 of 16 numbers"),
         ("wrong_types", "server", "got 4 of 15 and 16 numbers"),
-        ("rate_limited", "rate_limited", "Rate limit"), ("server", "server", ""), ("overloaded", "server", ""),
-        ("too_long", "too_long", "maximum context length"), ("garbage", "server", ""),
-        ("broken_connection", "connection", ""), ("filtered_prompt", "refused", "content filter"),
+        ("rate_limited", "rate_limited", "Rate limit"),
+        ("server", "server", ""),
+        ("overloaded", "server", ""),
+        ("too_long", "too_long", "maximum context length"),
+        ("garbage", "server", ""),
+        ("broken_connection", "connection", ""),
+        ("filtered_prompt", "refused", "content filter"),
     ],
-)  # fmt: skip
+)
 def test_troubles(fault: str, trouble: str, told: str) -> None:
     """Whatever goes wrong is a trouble as of any model; vectors that do not fit are never a reply."""
     with FaultyServer({fault: 1.0}) as server, pytest.raises(CallError) as caught:
@@ -205,7 +209,7 @@ def test_similarity_takes_vectors_only(store: str) -> None:
     with FaultyServer() as server:
         plain = rg.evaluate(rows(6), judge=f"openai-chat:any@{server.url}", **given)["semantic_similarity"]
         assert server.requests == []
-    assert plain.mean == local.mean     # the embedder in the package
+    assert plain.mean == local.mean  # the embedder in the package
 
 
 @pytest.mark.server
@@ -220,7 +224,9 @@ def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.
     path.write_text("".join(json.dumps(row) + "\n" for row in rows(5)))
     with FaultyServer() as server:
         judge = f"openai-chat:any@{server.url},embed=openai:small@{server.url}"
-        wanted = EvaluateOptions(str(path), metrics=(METRIC, "semantic_similarity"), judge=judge, store="sqlite:///s.db")
+        wanted = EvaluateOptions(
+            str(path), metrics=(METRIC, "semantic_similarity"), judge=judge, store="sqlite:///s.db"
+        )
         planned = finish(lambda: verbs.dry_run(wanted))
         assert server.requests == []
         finish(lambda: verbs.evaluated(wanted))
@@ -257,9 +263,15 @@ def test_google_gives_one_row_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.server
 @pytest.mark.parametrize(
     ("fault", "trouble"),
-    [("rate_limited", "rate_limited"), ("server", "server"), ("garbage", "server"), ("missing", "server"),
-     ("broken_connection", "connection"), ("too_long", "too_long")],
-)  # fmt: skip
+    [
+        ("rate_limited", "rate_limited"),
+        ("server", "server"),
+        ("garbage", "server"),
+        ("missing", "server"),
+        ("broken_connection", "connection"),
+        ("too_long", "too_long"),
+    ],
+)
 def test_troubles_of_googles_embedder(fault: str, trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every way to fail has the name that it has elsewhere; a minute's limit says how long to wait."""
     monkeypatch.setenv("GOOGLE_API_KEY", "AIzaSyA0123456789abcdefghijklmnop")

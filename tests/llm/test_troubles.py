@@ -25,10 +25,14 @@ def trouble(found: CallError | Reply) -> str:
 
 
 STATUSES = {
-    "auth": (401, 403, 407), "quota": (402,), "unknown_model": (404,), "too_long": (413,), "rate_limited": (429,),
+    "auth": (401, 403, 407),
+    "quota": (402,),
+    "unknown_model": (404,),
+    "too_long": (413,),
+    "rate_limited": (429,),
     "server": (408, 409, 425, 500, 501, 502, 503, 504, 520, 524, 529, 599),
     "refused": (400, 405, 406, 410, 411, 415, 418, 421, 422, 423, 426, 428, 431, 451),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("name", "status"), [(name, one) for name, many in STATUSES.items() for one in many])
@@ -74,9 +78,12 @@ def test_messages_tell_more_than_statuses(status: int, message: str, name: str) 
 
 AZURE = {
     "message": "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
-    "type": None, "param": "prompt", "code": "content_filter", "status": 400,
+    "type": None,
+    "param": "prompt",
+    "code": "content_filter",
+    "status": 400,
     "innererror": {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {"violence": {"filtered": True}}},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -125,11 +132,17 @@ def test_what_is_no_error_of_a_call_is_raised() -> None:
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({"retry-after": "7"}, 7.0), ({"Retry-After": "0.25"}, 0.25), ({"retry-after-ms": "1500"}, 1.5), ({}, None),
-        ({"retry-after": "soon"}, None), ({"retry-after": "-3"}, None), ({"retry-after": "inf"}, None),
-        ({"retry-after": "nan"}, None), ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "7"}, 7.0),
+        ({"Retry-After": "0.25"}, 0.25),
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
     ],
-)  # fmt: skip
+)
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, fractions, milliseconds and dates are read; nonsense is nothing."""
     found = of_status(429, headers=headers)
@@ -147,9 +160,14 @@ def test_what_may_be_billed() -> None:
 
 
 KEYS = (
-    "sk-proj-abcdefghijklmnop1234", "sk-ant-api03-abcdef0123456789", "gsk_0123456789abcdefghij",
-    "AIzaSyA0123456789abcdefghijk", "hf_abcdefghijklmnopqrst", "xai-0123456789abcdefghij", "pplx-0123456789abcdef",
-)  # fmt: skip
+    "sk-proj-abcdefghijklmnop1234",
+    "sk-ant-api03-abcdef0123456789",
+    "gsk_0123456789abcdefghij",
+    "AIzaSyA0123456789abcdefghijk",
+    "hf_abcdefghijklmnopqrst",
+    "xai-0123456789abcdefghij",
+    "pplx-0123456789abcdef",
+)
 PLACES = ("API key provided: {}.", "header Authorization: Bearer {}, x", "?api_key={}&a=1", "'{}'", '{{"k": "{}"}}')
 
 

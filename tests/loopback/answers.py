@@ -10,7 +10,7 @@ ITEM = re.compile(r"^\[([SCPRA]?\d+(?:\.\d+)?)\] (.*)$")
 BLOCK = re.compile(r"<<<([a-z ]+) ([0-9a-f]{8})\n(.*?)\n?\2>>>", re.DOTALL)
 ONLY = re.compile(r"\nOnly ([SCPRA\d., ]+)\.\s*$")
 WORD = re.compile(r"\w+")
-SAME = 0.7     # share of a text's words that another holds, to be said by it
+SAME = 0.7  # share of a text's words that another holds, to be said by it
 
 
 def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -18,8 +18,10 @@ def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, An
     blocks = {name: _items(text) for name, _, text in BLOCK.findall(user)}
     asked = ONLY.search(user)
     only = set(asked[1].replace(" ", "").split(",")) if asked else None
-    wanted = {name: {n: text for n, text in items.items() if only is None or n in only or not n[:1].isalpha()}
-              for name, items in blocks.items()}  # fmt: skip
+    wanted = {
+        name: {n: text for n, text in items.items() if only is None or n in only or not n[:1].isalpha()}
+        for name, items in blocks.items()
+    }
     fields = schema.get("properties", {})
     if set(fields) == {"reply"}:
         return {"reply": answer(system, user, _form(user, blocks, fields["reply"]["anyOf"]))}
@@ -125,8 +127,11 @@ def _ratings(name: str, blocks: Mapping[str, Mapping[str, str]], only: Set[str] 
     for number, text in blocks["passages"].items():
         place = number if name == "sentences" else f"P{number.partition('.')[0]}"
         texts[place] = f"{texts[place]} {text}" if place in texts else text
-    return [{"n": _n(place) if name == "passages" else place, "relevant": _held(question, text) >= 0.5}
-            for place, text in texts.items() if only is None or place in only]  # fmt: skip
+    return [
+        {"n": _n(place) if name == "passages" else place, "relevant": _held(question, text) >= 0.5}
+        for place, text in texts.items()
+        if only is None or place in only
+    ]
 
 
 def _any(text: str, others: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.loopback.protocols import Asked
 
-BLOCK = 64     # characters
+BLOCK = 64  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,11 @@ class PrefixCache:
 
 def _marked(body: Mapping[str, Any]) -> str | None:
     """The user's text to the last mark; None where there is none."""
-    parts = [part for message in body.get("messages", []) if not isinstance(message["content"], str)
-             for part in message["content"]]  # fmt: skip
+    parts = [
+        part
+        for message in body.get("messages", [])
+        if not isinstance(message["content"], str)
+        for part in message["content"]
+    ]
     ends = [n for n, part in enumerate(parts) if "cache_control" in part]
     return "".join(part.get("text", "") for part in parts[: ends[-1] + 1]) if ends else None

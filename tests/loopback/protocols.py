@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Body = Mapping[str, Any]
-SIZE = 16     # numbers of a vector
-RETRY_AFTER = 0.05     # seconds that a 429 asks to wait
+SIZE = 16  # numbers of a vector
+RETRY_AFTER = 0.05  # seconds that a 429 asks to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,14 @@ def _chat_reply(said: Said) -> dict[str, Any]:
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
     used = {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens}
     return {
-        "id": "reply", "object": "chat.completion", "created": 1, "model": said.model,
-        "provider": "loopback",     # who serves it behind OpenRouter
+        "id": "reply",
+        "object": "chat.completion",
+        "created": 1,
+        "model": said.model,
+        "provider": "loopback",  # who serves it behind OpenRouter
         "choices": [{"index": n, "finish_reason": said.finish, "message": message} for n in range(said.n)],
         "usage": {**used, "total_tokens": sum(used.values()), "prompt_tokens_details": {"cached_tokens": said.cached}},
-    }  # fmt: skip
+    }
 
 
 def _responses_asked(body: Body) -> Asked:
@@ -123,12 +126,19 @@ def _responses_reply(said: Said) -> dict[str, Any]:
     used = {"input_tokens": said.input_tokens, "output_tokens": said.output_tokens}
     details = {"input_tokens_details": {"cached_tokens": said.cached}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
-        "id": "resp_1", "object": "response", "created_at": 1, "model": said.model, "status": status,
-        "incomplete_details": {"reason": stopped} if stopped else None, "error": None,
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": said.model,
+        "status": status,
+        "incomplete_details": {"reason": stopped} if stopped else None,
+        "error": None,
         "output": [output | {"status": status}],
         "usage": {**used, **details, "total_tokens": sum(used.values())},
-        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
-    }  # fmt: skip
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
 
 
 def _messages_asked(body: Body) -> Asked:
@@ -145,13 +155,20 @@ def _messages_reply(said: Said) -> dict[str, Any]:
             part = {"type": "tool_use", "id": "toolu_1", "name": "reply", "input": json.loads(said.text)}
     stops = {"stop": "tool_use" if said.as_tool else "end_turn", "length": "max_tokens", "content_filter": "refusal"}
     return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": [part],
-        "stop_reason": stops[said.finish], "stop_sequence": None,
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": said.model,
+        "content": [part],
+        "stop_reason": stops[said.finish],
+        "stop_sequence": None,
         "usage": {
-            "input_tokens": said.input_tokens - said.cached - said.written, "output_tokens": said.output_tokens,
-            "cache_read_input_tokens": said.cached, "cache_creation_input_tokens": said.written,
+            "input_tokens": said.input_tokens - said.cached - said.written,
+            "output_tokens": said.output_tokens,
+            "cache_read_input_tokens": said.cached,
+            "cache_creation_input_tokens": said.written,
         },
-    }  # fmt: skip
+    }
 
 
 def _generate_asked(body: Body) -> Asked:
@@ -160,7 +177,7 @@ def _generate_asked(body: Body) -> Asked:
     settings = body.get("generationConfig", {})
     native = settings.get("responseJsonSchema") or settings.get("responseSchema")
     tools = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
-    names = ("parametersJsonSchema", "parameters_json_schema", "parameters")     # the client's versions differ
+    names = ("parametersJsonSchema", "parameters_json_schema", "parameters")  # the client's versions differ
     tool: Any = next((tools[0][name] for name in names if tools[0].get(name)), {}) if tools else None
     return _asked(system, user, native, tool)
 
@@ -175,8 +192,9 @@ def _generate_reply(said: Said) -> dict[str, Any]:
     content = {"role": "model", "parts": [part]}
     return {
         "candidates": [{"index": 0, "finishReason": stops[said.finish], "content": content}],
-        "usageMetadata": {**used, "totalTokenCount": sum(used.values())}, "modelVersion": said.model,
-    }  # fmt: skip
+        "usageMetadata": {**used, "totalTokenCount": sum(used.values())},
+        "modelVersion": said.model,
+    }
 
 
 def _openai(status: int, kind: str, message: str, **more: str) -> Refusal:
@@ -198,15 +216,18 @@ OPENAI_REFUSALS = {
     "rate_limited": _openai(429, "rate_limit_error", "Rate limit reached."),
     "server": _openai(500, "server_error", "The server had an error."),
     "too_long": _openai(
-        400, "invalid_request_error",
+        400,
+        "invalid_request_error",
         "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
         code="context_length_exceeded",
     ),
     "filtered_prompt": _openai(
-        400, "invalid_request_error",
-        "The response was filtered due to the prompt triggering the content management policy.", code="content_filter",
+        400,
+        "invalid_request_error",
+        "The response was filtered due to the prompt triggering the content management policy.",
+        code="content_filter",
     ),
-}  # fmt: skip
+}
 ANTHROPIC_REFUSALS = {
     "rate_limited": _anthropic(429, "rate_limit_error", "This request would exceed your rate limit."),
     "server": _anthropic(500, "api_error", "Internal server error"),
@@ -216,25 +237,29 @@ ANTHROPIC_REFUSALS = {
 }
 GOOGLE_REFUSALS = {
     "rate_limited": _google(
-        429, "RESOURCE_EXHAUSTED",
+        429,
+        "RESOURCE_EXHAUSTED",
         "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: "
         f"generate_content_requests, limit: 10. Please retry in {RETRY_AFTER}s.",
         [
-            {"@type": "type.googleapis.com/google.rpc.QuotaFailure",
-             "violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}]},
+            {
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}],
+            },
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{RETRY_AFTER}s"},
         ],
     ),
     "server": _google(500, "INTERNAL", "An internal error has occurred."),
     "overloaded": _google(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     "too_long": _google(
-        400, "INVALID_ARGUMENT",
+        400,
+        "INVALID_ARGUMENT",
         "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
     ),
     "filtered_prompt": Refusal(
         200, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
     ),
-}  # fmt: skip
+}
 CHAT = Protocol(_chat_asked, _chat_reply, OPENAI_REFUSALS)
 RESPONSES = Protocol(_responses_asked, _responses_reply, OPENAI_REFUSALS)
 MESSAGES = Protocol(_messages_asked, _messages_reply, ANTHROPIC_REFUSALS)
@@ -274,7 +299,7 @@ def _in_prompt(text: str) -> Mapping[str, Any]:
 def embeddings(body: Body, fault: str = "") -> dict[str, Any]:
     """A vector a text, drawn from its words: the same text has the same, texts that share words are alike."""
     given = body.get("input", [])
-    if "requests" in body:     # Google's
+    if "requests" in body:  # Google's
         given = [_parts(one.get("content", {})) for one in body["requests"]]
     texts: Sequence[str] = [given] if isinstance(given, str) else given
     rows = [_vector(text) for text in texts]

@@ -51,7 +51,7 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
-TOKEN = re.compile(r"\w{1,6}|[^\w\s]")     # as a tokenizer that knows few words counts them
+TOKEN = re.compile(r"\w{1,6}|[^\w\s]")  # as a tokenizer that knows few words counts them
 Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any] | str]
 
 
@@ -220,7 +220,7 @@ class FaultyServer:
             return ""
         text = raw.decode("utf-8", "replace")
         self._seen[text] += 1
-        key = asked or text     # an ask for a better reply begins as the one before it, and is of the same text
+        key = asked or text  # an ask for a better reply begins as the one before it, and is of the same text
         if self.once and any(key.startswith(one) for one in self._faulted):
             return ""
         place = random.Random(f"{self.seed}\x00{self._seen[text]}\x00{text}").random()
@@ -243,7 +243,7 @@ class FaultyServer:
         talks = fault == "prose" or asked.mode in self.talks_when
         read = len(TOKEN.findall(asked.system + asked.user))
         cut = 0 < self.context < read
-        if cut:     # what is left is the end, and no passage
+        if cut:  # what is left is the end, and no passage
             read = self.left(self.context)
             asked = replace(asked, user=asked.user[asked.user.rfind("<<<") :])
         value = self.reply(asked.system, asked.user, asked.schema)
@@ -282,8 +282,13 @@ def spoiled(value: Mapping[str, Any], fault: str) -> Mapping[str, Any]:
     if fault == "missing":
         return {**value, **{key: part[: len(part) // 2] for key, part in lists.items()}}
     if fault == "extra":
-        return {**value, **{key: [*part, *({**one, "n": 900 + place} for place, one in enumerate(part[:2]))]
-                            for key, part in numbered.items()}}  # fmt: skip
+        return {
+            **value,
+            **{
+                key: [*part, *({**one, "n": 900 + place} for place, one in enumerate(part[:2]))]
+                for key, part in numbered.items()
+            },
+        }
     if fault == "twice":
         return {**value, **{key: [*part, *map(_opposite, part[:1])] for key, part in numbered.items()}}
     if fault == "wrong_types":

@@ -110,8 +110,7 @@ def drawn(rng: Random, *, passages: int = 4, claims: int = 4, reference: int = 4
         relevance_facts(*(rng.random() < 0.5 for _ in range(n))),
         relevance_facts(*(rng.random() < 0.5 for _ in range(2 * n)), unit="sentence"),
         agreement_facts(
-            [rng.choice(["agrees", "contradicts", "absent"]) for _ in range(c)],
-            [rng.random() < 0.5 for _ in range(m)],
+            [rng.choice(["agrees", "contradicts", "absent"]) for _ in range(c)], [rng.random() < 0.5 for _ in range(m)]
         ),
         GuessedFacts(tuple(rng.uniform(-1, 1) for _ in range(3))),
         cover_aspects=CoverFacts(tuple(rng.random() < 0.5 for _ in one.aspects or ())),

@@ -44,7 +44,7 @@ def test_pattern_is_required_and_known() -> None:
 
 def test_answer_tokens_are_counted() -> None:
     """answer_tokens is the length in cl100k tokens; an empty answer has none, a missing one no value."""
-    assert scored("answer_tokens", "tiktoken is great!").value == 6      # as OpenAI's cookbook prints
+    assert scored("answer_tokens", "tiktoken is great!").value == 6  # as OpenAI's cookbook prints
     assert scored("answer_tokens", "").value == 0
     assert scored("answer_tokens", None).status == "not_applicable"
 

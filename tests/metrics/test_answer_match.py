@@ -16,12 +16,16 @@ from ragauge.metrics.measure import measure
 XQUAD = Path(__file__).resolve().parents[2] / "../shared/data/xquad/xquad.en.json"
 
 
-PEOPLE = (     # an accepted answer, an answer, and whether people call it right
-    ("330 metres", "The tower is 330 metres tall.", True), ("330 metres", "320 metres", False),
-    ("in 1889", "It was opened to the public in 1889.", True), ("in 1889", "in 1898", False),
-    ("Ada Lovelace", "The first program was written by Ada Lovelace in London.", True), ("Ada Lovelace", "Ada", False),
-    ("two years", "Hubs have a warranty of two years.", True), ("two years", "three years", False),
-)     # fmt: skip
+PEOPLE = (  # an accepted answer, an answer, and whether people call it right
+    ("330 metres", "The tower is 330 metres tall.", True),
+    ("330 metres", "320 metres", False),
+    ("in 1889", "It was opened to the public in 1889.", True),
+    ("in 1889", "in 1898", False),
+    ("Ada Lovelace", "The first program was written by Ada Lovelace in London.", True),
+    ("Ada Lovelace", "Ada", False),
+    ("two years", "Hubs have a warranty of two years.", True),
+    ("two years", "three years", False),
+)
 
 
 def test_recall_of_the_reference_tells_right_from_wrong_where_shared_words_do_not(tmp_path: Path) -> None:
@@ -29,14 +33,16 @@ def test_recall_of_the_reference_tells_right_from_wrong_where_shared_words_do_no
     rows = [
         {"query_id": str(n), "query": "What of it?", "references": [accepted], "answer": said}
         for n, (accepted, said, _) in enumerate(PEOPLE)
-    ]     # fmt: skip
+    ]
     store = f"sqlite:///{tmp_path}/store.db"
     card = rg.evaluate(rows, metrics="answer_recall,token_f1", judge="local", store=store, workers=1)
     scores = card.to_polars().pivot("metric", index="query_id", values="value").sort("query_id")
     told = {}
     for name in ("answer_recall", "token_f1"):
-        by = {right: [value for value, (*_, one) in zip(scores[name], PEOPLE, strict=True) if one is right]
-              for right in (True, False)}     # fmt: skip
+        by = {
+            right: [value for value, (*_, one) in zip(scores[name], PEOPLE, strict=True) if one is right]
+            for right in (True, False)
+        }
         told[name] = min(by[True]) > max(by[False])
     assert told == {"answer_recall": True, "token_f1": False}
 

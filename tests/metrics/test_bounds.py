@@ -30,8 +30,8 @@ from ragauge.metrics.measure import measure, measure_all
 
 Draw = Callable[..., Facts]
 ASKING = [metric for metric in samples() if questions([metric])]
-MOST = 500     # completions tried for one example
-Place = tuple[str, str, int | None]     # question, field of its facts, index where the field is a tuple
+MOST = 500  # completions tried for one example
+Place = tuple[str, str, int | None]  # question, field of its facts, index where the field is a tuple
 
 
 def subsets(n: int) -> list[tuple[int, ...]]:
@@ -175,9 +175,7 @@ def test_search_finds_the_same_bounds(draw: Draw, seed: int, monkeypatch: pytest
 
 def test_ranking_bounds_hold_for_many_passages() -> None:
     """A claim without verdict among 20 passages: the ranked share is bounded by the best and the worst ranking."""
-    facts = Facts(
-        example(), response(20), evidence(answer_facts(claim(1), claim(20), claim(failed=True)))
-    )
+    facts = Facts(example(), response(20), evidence(answer_facts(claim(1), claim(20), claim(failed=True))))
     result = measure(parse("context_utilization"), facts)
     # best: the claim adds nothing but passages 2 to 19, so that all are used: 1. worst: the claim adds 11 to 19 or
     # more from the end; by hand the least of (1 + sum over i = t..20 of (i - t + 2) / i) / (22 - t) over t
@@ -241,9 +239,7 @@ CLAIM_FACTS = {"verify_answer.claims", "verify_answer.support", "verify_answer.u
 
 def test_unread_sentence_may_state_any_reference_claim() -> None:
     """A sentence that could not be read may state what the others do not: answer_recall is bounded from below only."""
-    found = evidence(
-        answer_facts(claim(1), claim(text=None)), agreement_facts(["agrees", None], [True, False])
-    )
+    found = evidence(answer_facts(claim(1), claim(text=None)), agreement_facts(["agrees", None], [True, False]))
     result = measure(parse("answer_recall"), Facts(example("One.", "Two."), response(), found))
     assert (result.status, result.low, result.high) == ("failed", 0.5, 1.0)
 
@@ -315,7 +311,7 @@ def test_metric_that_is_not_separable(passages: int, bounded: bool) -> None:
 def test_every_judged_fact_says_what_it_may_lack() -> None:
     """A fact that a judge gives is known to the bounds, so that a missing verdict is never read as a verdict."""
     known = {*bounds.SCALARS, *bounds.MARKS, *bounds.ITEMS}
-    whole = {"verify_answer.claims", "meet_criteria.verdicts", "meet_criteria.required"}     # or failed as a whole
+    whole = {"verify_answer.claims", "meet_criteria.verdicts", "meet_criteria.required"}  # or failed as a whole
     assert {*ASKED} - known == whole
 
 

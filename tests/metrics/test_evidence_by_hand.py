@@ -56,46 +56,46 @@ FACTS = Facts(
     ),
 )
 BY_HAND: dict[str, Fraction | str] = {
-    "faithfulness": Fraction(3, 5),                              # 1, 2, 5
-    "faithfulness:support=direct": Fraction(2, 5),               # 1, 5
-    "contradicted": Fraction(1, 5),                              # 3; 5 is supported as well
-    "not_in_context": Fraction(1, 5),                            # 4
-    "unsupported": Fraction(2, 5),                               # 3, 4
-    "hallucination:by=reference": Fraction(1, 5),                # 3
-    "self_knowledge": Fraction(1, 5),                            # 4
-    "source_conflict": Fraction(1, 5),                           # 5
-    "evidence_utilization": Fraction(1, 2),                      # of 1 and 3, 1 is stated
-    "noise_sensitivity:source=relevant": Fraction(1, 5),         # 5, from passage 3
-    "noise_sensitivity:source=irrelevant": Fraction(1, 5),       # 2, from passages 2 and 4
-    "citation_precision": Fraction(3, 6),                        # p1 for 1, d2 for 2, d1 (passage 3) for 5
-    "citation_recall": Fraction(3, 5),                           # 1, 2, 5
-    "citation_recall:cited=all": Fraction(2, 5),                 # 1, 5; passage 4 is not cited for 2
-    "citation_f1": Fraction(6, 11),                              # 2 (1/2) (3/5) / (1/2 + 3/5)
+    "faithfulness": Fraction(3, 5),  # 1, 2, 5
+    "faithfulness:support=direct": Fraction(2, 5),  # 1, 5
+    "contradicted": Fraction(1, 5),  # 3; 5 is supported as well
+    "not_in_context": Fraction(1, 5),  # 4
+    "unsupported": Fraction(2, 5),  # 3, 4
+    "hallucination:by=reference": Fraction(1, 5),  # 3
+    "self_knowledge": Fraction(1, 5),  # 4
+    "source_conflict": Fraction(1, 5),  # 5
+    "evidence_utilization": Fraction(1, 2),  # of 1 and 3, 1 is stated
+    "noise_sensitivity:source=relevant": Fraction(1, 5),  # 5, from passage 3
+    "noise_sensitivity:source=irrelevant": Fraction(1, 5),  # 2, from passages 2 and 4
+    "citation_precision": Fraction(3, 6),  # p1 for 1, d2 for 2, d1 (passage 3) for 5
+    "citation_recall": Fraction(3, 5),  # 1, 2, 5
+    "citation_recall:cited=all": Fraction(2, 5),  # 1, 5; passage 4 is not cited for 2
+    "citation_f1": Fraction(6, 11),  # 2 (1/2) (3/5) / (1/2 + 3/5)
     "ignored_top_ranked": Fraction(0),
-    "ignored_top_relevant": "not_applicable",             # passage 1 is not relevant
+    "ignored_top_relevant": "not_applicable",  # passage 1 is not relevant
     "misalignment": Fraction(0),
-    "passage_use": Fraction(1),                                  # thirds 1, 2 | 3 | 4, 5; used 1 to 4
+    "passage_use": Fraction(1),  # thirds 1, 2 | 3 | 4, 5; used 1 to 4
     "passage_use:part=middle": Fraction(1),
     "passage_use:part=end": Fraction(1, 2),
     "context_precision": Fraction(3, 5),
-    "context_precision:ranked=true": Fraction(53, 90),           # (1/2 + 2/3 + 3/5) / 3
+    "context_precision:ranked=true": Fraction(53, 90),  # (1/2 + 2/3 + 3/5) / 3
     "context_precision:unit=sentence": Fraction(3, 10),
-    "context_precision:ranked=true:unit=sentence": Fraction(59, 90),    # ranks 1, 3, 10: (1 + 2/3 + 3/10) / 3
-    "context_precision:by=reference": Fraction(2, 5),            # 1, 3
-    "context_precision:by=reference:ranked=true": Fraction(5, 6),       # (1 + 2/3) / 2
-    "context_precision:by=answer": Fraction(4, 5),               # 1 to 4
+    "context_precision:ranked=true:unit=sentence": Fraction(59, 90),  # ranks 1, 3, 10: (1 + 2/3 + 3/10) / 3
+    "context_precision:by=reference": Fraction(2, 5),  # 1, 3
+    "context_precision:by=reference:ranked=true": Fraction(5, 6),  # (1 + 2/3) / 2
+    "context_precision:by=answer": Fraction(4, 5),  # 1 to 4
     "context_precision:by=answer:ranked=true": Fraction(1),
     "context_recall": Fraction(2, 4),
     "answer_relevance": Fraction(1, 2),
-    "composite": Fraction(17, 30),                               # (3/5 + 3/5 + 1/2) / 3
+    "composite": Fraction(17, 30),  # (3/5 + 3/5 + 1/2) / 3
     "semantic_similarity": Fraction(3, 4),
-    "answer_relevance:by=sentence": Fraction(3, 4),              # all but the second
-    "answer_relevance:method=questions": Fraction(1, 2),         # 1.5 / 3
+    "answer_relevance:by=sentence": Fraction(3, 4),  # all but the second
+    "answer_relevance:method=questions": Fraction(1, 2),  # 1.5 / 3
     "completeness": Fraction(2, 3),
     "criteria_met": Fraction(1, 4),
-    "answer_precision": Fraction(2, 5),                          # 1, 4
-    "answer_recall": Fraction(2, 4),                             # 1, 2
-    "answer_correctness": Fraction(4, 9),                        # 2 (2/5) (1/2) / (2/5 + 1/2)
+    "answer_precision": Fraction(2, 5),  # 1, 4
+    "answer_recall": Fraction(2, 4),  # 1, 2
+    "answer_correctness": Fraction(4, 9),  # 2 (2/5) (1/2) / (2/5 + 1/2)
     "answer_grade": Fraction(1, 2),
     "refusal_correctness": Fraction(1),
     "over_refusal": Fraction(0),
@@ -115,7 +115,7 @@ def test_value_by_hand(name: str) -> None:
 
 def test_every_judged_metric_of_context_and_answer_is_worked() -> None:
     """No metric that asks a judge for verdicts on passages or claims is left out of the table."""
-    deterministic_too = {"fabricated_specifics"}     # it reads the texts as well, and has rows of its own
+    deterministic_too = {"fabricated_specifics"}  # it reads the texts as well, and has rows of its own
     judged = {str(metric) for metric in samples() if questions([metric]) and metric.name() not in deterministic_too}
     assert judged == set(BY_HAND)
 

@@ -61,7 +61,9 @@ def test_case_16_refusal(answerable: bool | None, correct: float, relevance: flo
     """A refusal has no faithfulness; it is right on an unanswerable question and worth 0 on any other."""
     about = example("One.", answerable=answerable, aspects=("a",))
     found = evidence(
-        answer_facts(refuse=True, address="no"), agreement_facts([], [False]), cover_aspects="not asked of a refusal",
+        answer_facts(refuse=True, address="no"),
+        agreement_facts([], [False]),
+        cover_aspects="not asked of a refusal",
         rate_answer="no reply",
     )
     assert scored("faithfulness", found, about=about).status == "undefined"
@@ -185,7 +187,7 @@ def test_citation_names_passage_or_document() -> None:
 
 def test_citation_counts_where_it_overlaps() -> None:
     """A citation belongs to the claims whose sentence it overlaps; a point at its end belongs to the sentence."""
-    found = evidence(answer_facts(claim(1), claim(1), claim(1)))     # sentences [0, 10), [10, 20), [20, 30)
+    found = evidence(answer_facts(claim(1), claim(1), claim(1)))  # sentences [0, 10), [10, 20), [20, 30)
     for citation, recall in (((0, 10, "d1"), 1), ((9, 11, "d1"), 2), ((20, 20, "d1"), 1), ((0, 30, "d1"), 3)):
         result = scored("citation_recall", found, response(2, citations=[citation]))
         assert (result.numerator, result.denominator) == (recall, 3)
@@ -286,8 +288,8 @@ def test_case_41_judge_dies_on_the_worst() -> None:
     results = outcomes(10, lambda i: i < 5)
     assert Counter(result.status for result in results) == {"scored": 5, "failed": 5}
     assert [result.value for result in results] == [None] * 5 + [1.0] * 5
-    assert sum(result.low or 0.0 for result in results) / 10 == 0.5      # the mean, for all that is known, is .5 …
-    assert sum(result.high or 0.0 for result in results) / 10 == 1.0     # … to 1
+    assert sum(result.low or 0.0 for result in results) / 10 == 0.5  # the mean, for all that is known, is .5 …
+    assert sum(result.high or 0.0 for result in results) / 10 == 1.0  # … to 1
 
 
 def test_case_42_bounds_of_the_mean_enclose_it(draw: Callable[..., Facts]) -> None:

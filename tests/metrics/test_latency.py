@@ -65,10 +65,15 @@ def test_cost() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("latency", 30_000), ("latency:stage=retrieval", 40), ("tokens", 900), ("tokens:of=input", 900), ("cost", 0.02),
-        ("latency:stage=generation", None), ("tokens:of=output", None),
+        ("latency", 30_000),
+        ("latency:stage=retrieval", 40),
+        ("tokens", 900),
+        ("tokens:of=input", 900),
+        ("cost", 0.02),
+        ("latency:stage=generation", None),
+        ("tokens:of=output", None),
     ],
-)  # fmt: skip
+)
 def test_a_failed_call_counts_as_recorded(name: str, value: float | None) -> None:
     """A time-out took its time, tokens and money; a stage or kind that it did not get to record is not known."""
     took = {"latency_ms": {"total": 30_000.0, "retrieval": 40.0}, "tokens": {"input": 900}, "cost": 0.02}

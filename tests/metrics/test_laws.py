@@ -300,9 +300,7 @@ def test_laws_hold_on_random_evidence(draw: Draw) -> None:
     checked = dict.fromkeys(("claims", "no claims", "refusal", "no passages", "repeated documents", "recall"), 0)
     for _ in range(1000):
         facts = draw(rng, passages=5, claims=6)
-        found = {
-            str(metric): result.value for metric, result in zip(SAMPLES, measure_all(SAMPLES, facts), strict=True)
-        }
+        found = {str(metric): result.value for metric, result in zip(SAMPLES, measure_all(SAMPLES, facts), strict=True)}
         passages = facts.response.passages or ()
         checked["no passages"] += not passages
         checked["repeated documents"] += len({each.doc_id for each in passages}) < len(passages)
@@ -323,10 +321,18 @@ def test_laws_hold_on_random_evidence(draw: Draw) -> None:
 
 
 CLAIM_METRICS = (
-    "faithfulness", "faithfulness:support=direct", "contradicted", "not_in_context", "unsupported",
-    "hallucination:by=reference", "self_knowledge", "noise_sensitivity:source=relevant",
-    "noise_sensitivity:source=irrelevant", "answer_precision", "misalignment",
-)     # fmt: skip
+    "faithfulness",
+    "faithfulness:support=direct",
+    "contradicted",
+    "not_in_context",
+    "unsupported",
+    "hallucination:by=reference",
+    "self_knowledge",
+    "noise_sensitivity:source=relevant",
+    "noise_sensitivity:source=irrelevant",
+    "answer_precision",
+    "misalignment",
+)
 
 
 def claim_laws(v: dict[str, float], supported_agrees: float) -> None:

@@ -27,13 +27,28 @@ from ragauge.metrics.measure import measure_all
 TWENTY = [
     parse(name)
     for name in (
-        "faithfulness", "contradicted", "not_in_context", "unsupported", "hallucination:by=reference",
-        "self_knowledge", "source_conflict", "evidence_utilization", "noise_sensitivity:source=relevant",
-        "noise_sensitivity:source=irrelevant", "context_precision", "context_precision:by=reference:ranked=true",
-        "context_utilization", "context_recall", "answer_relevance", "answer_precision", "answer_recall",
-        "answer_correctness", "refusal_correctness", "ignored_top_ranked",
+        "faithfulness",
+        "contradicted",
+        "not_in_context",
+        "unsupported",
+        "hallucination:by=reference",
+        "self_knowledge",
+        "source_conflict",
+        "evidence_utilization",
+        "noise_sensitivity:source=relevant",
+        "noise_sensitivity:source=irrelevant",
+        "context_precision",
+        "context_precision:by=reference:ranked=true",
+        "context_utilization",
+        "context_recall",
+        "answer_relevance",
+        "answer_precision",
+        "answer_recall",
+        "answer_correctness",
+        "refusal_correctness",
+        "ignored_top_ranked",
     )
-]     # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", list(classes()))
@@ -61,9 +76,7 @@ def test_measuring_costs_little(own_time: OwnTime) -> None:
     """Without gaps, twenty metrics of one example cost less than 10 microseconds each beyond their arithmetic."""
     one = ordinary()
     assert {result.status for result in measure_all(TWENTY, one)} == {"scored"}
-    given = [
-        (metric, {argument: resolve(fact, one) for argument, fact in metric.needs.items()}) for metric in TWENTY
-    ]
+    given = [(metric, {argument: resolve(fact, one) for argument, fact in metric.needs.items()}) for metric in TWENTY]
 
     def least(action: Callable[[], object]) -> float:
         return min(own_time.seconds(lambda: [action() for _ in range(100)]) for _ in range(9)) / 100

@@ -44,9 +44,17 @@ def test_arguments_are_taken_by_name() -> None:
     """Every documented argument is what its name says, in plain types."""
 
     def everything(
-        query: str, answer: str, passages: list[Passage], texts: list[str], reference: str, references: list[str],
-        history: list[dict[str, str]], segments: dict[str, str], example: Example, response: Response,
-    ) -> float:     # fmt: skip
+        query: str,
+        answer: str,
+        passages: list[Passage],
+        texts: list[str],
+        reference: str,
+        references: list[str],
+        history: list[dict[str, str]],
+        segments: dict[str, str],
+        example: Example,
+        response: Response,
+    ) -> float:
         assert (query, answer, reference) == ("When?", "In May, please.", "In May.")
         assert (passages[0].doc_id, texts, list(references)) == ("d1", ["It is in May."], ["In May.", "May"])
         assert (history, segments) == ([{"role": "user", "content": "Hello"}], {"type": "date"})
@@ -75,9 +83,17 @@ def test_what_is_missing_does_not_apply_but_a_default_stands_for_it() -> None:
 
 @pytest.mark.parametrize(
     ("result", "value"),
-    [(1, 1.0), (True, 1.0), (0.25, 0.25), (np.float32(0.5), 0.5), (np.array(2), 2.0), (np.bool_(True), 1.0),
-     (pl.Series([0.5]).mean(), 0.5), (Decimal("0.1"), 0.1)],
-)  # fmt: skip
+    [
+        (1, 1.0),
+        (True, 1.0),
+        (0.25, 0.25),
+        (np.float32(0.5), 0.5),
+        (np.array(2), 2.0),
+        (np.bool_(True), 1.0),
+        (pl.Series([0.5]).mean(), 0.5),
+        (Decimal("0.1"), 0.1),
+    ],
+)
 def test_numbers_of_any_kind_are_scores(result: Any, value: float) -> None:
     """Numbers of Python, numpy and polars are values."""
     assert value_of(lambda_named(lambda answer: result)).value == value
@@ -85,9 +101,16 @@ def test_numbers_of_any_kind_are_scores(result: Any, value: float) -> None:
 
 @pytest.mark.parametrize(
     ("result", "told"),
-    [(nan, "gave nan"), (inf, "gave inf"), ("high", "gave the text 'high'"), (10**400, "gave inf"),
-     (np.array([1, 2]), r"an array of shape \(2,\)"), ({"score": 1}, "a value of type dict"), (1j, "of type complex")],
-)  # fmt: skip
+    [
+        (nan, "gave nan"),
+        (inf, "gave inf"),
+        ("high", "gave the text 'high'"),
+        (10**400, "gave inf"),
+        (np.array([1, 2]), r"an array of shape \(2,\)"),
+        ({"score": 1}, "a value of type dict"),
+        (1j, "of type complex"),
+    ],
+)
 def test_what_is_no_number_fails_that_score(result: Any, told: str) -> None:
     """A result that is no score fails, and the text says what came and what is expected."""
     found = value_of(lambda_named(lambda answer: result))
@@ -222,7 +245,7 @@ def test_stored_declaration_reads_but_does_not_compute() -> None:
     assert parse("tone:strict=true") == Tone(strict=True)
 
 
-CODE = '''
+CODE = """
 import re
 import sys
 WORDS = ["please", "thanks"]
@@ -234,17 +257,22 @@ def count(text):
 
 def polite(answer):
     return count(answer) / 2
-'''
+"""
 
 
 @pytest.mark.parametrize(
     ("old", "new", "changes"),
-    [("/ 2", "/ 3", True), ("thanks", "cheers", True), ("text.count(word)", "text.count(word) + 1", True),
-     ("def polite(answer):", "def polite(answer: str) -> float:", False),
-     ("    return count", '    """How polite."""\n    # so\n    return count', False),
-     ("CACHE = {}", "CACHE = {1: 2}", False), ("def count(text):", "def count(text: str):", False),
-     ('compile("a")', 'compile("b")', False)],
-)  # fmt: skip
+    [
+        ("/ 2", "/ 3", True),
+        ("thanks", "cheers", True),
+        ("text.count(word)", "text.count(word) + 1", True),
+        ("def polite(answer):", "def polite(answer: str) -> float:", False),
+        ("    return count", '    """How polite."""\n    # so\n    return count', False),
+        ("CACHE = {}", "CACHE = {1: 2}", False),
+        ("def count(text):", "def count(text: str):", False),
+        ('compile("a")', 'compile("b")', False),
+    ],
+)
 def test_version_follows_the_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, changes: bool
 ) -> None:
@@ -277,11 +305,14 @@ def scaled(answer: str, by: float = 1.0, code: object = None) -> float:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(partial(scaled, by=0.1), partial(scaled, by=0.2)),
-     (partial(scaled, by=0.1, code=math.floor), partial(scaled, by=0.1, code=math.ceil)),
-     (Scaled(0.1), Scaled(0.2)), (Scaled(0.1, Scaled(1)), Scaled(0.1, Scaled(2))),
-     (Scaled(0.1, {"a": [re.compile("a")]}), Scaled(0.1, {"a": [re.compile("b")]}))],
-)  # fmt: skip
+    [
+        (partial(scaled, by=0.1), partial(scaled, by=0.2)),
+        (partial(scaled, by=0.1, code=math.floor), partial(scaled, by=0.1, code=math.ceil)),
+        (Scaled(0.1), Scaled(0.2)),
+        (Scaled(0.1, Scaled(1)), Scaled(0.1, Scaled(2))),
+        (Scaled(0.1, {"a": [re.compile("a")]}), Scaled(0.1, {"a": [re.compile("b")]})),
+    ],
+)
 def test_version_follows_what_a_function_is_called_with(one: Any, other: Any) -> None:
     """Arguments that are bound to a function, and attributes of a callable object, are part of its version."""
     by_name = rg.metric(name="scaled")

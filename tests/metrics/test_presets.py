@@ -21,17 +21,24 @@ def test_preset_parses(preset: str) -> None:
 def test_presets_mix_with_names_in_order() -> None:
     """Presets and names may be mixed; each metric comes once, where it is first named."""
     assert [str(metric) for metric in select(["recall@5", "triad", "faithfulness", "groundedness", "mrr"])] == [
-        "recall@5", "context_precision", "faithfulness", "answer_relevance", "mrr",
-    ]     # fmt: skip
+        "recall@5",
+        "context_precision",
+        "faithfulness",
+        "answer_relevance",
+        "mrr",
+    ]
 
 
 def test_unknown_selection_names_metrics_and_presets() -> None:
     """A name that is neither metric nor preset is refused with the nearest of both."""
     for name, meant in (
-        ("recal@5", "recall@5, "), ("Recall@10", "recall@10, "), ("context recal", "context_recall, "),
-        ("precission:unit=chunk@5", "precision:unit=chunk@5, "), ("hitrate@5", "hit_rate@5, hit@5"),
+        ("recal@5", "recall@5, "),
+        ("Recall@10", "recall@10, "),
+        ("context recal", "context_recall, "),
+        ("precission:unit=chunk@5", "precision:unit=chunk@5, "),
+        ("hitrate@5", "hit_rate@5, hit@5"),
         ("faithfullness@5", "faithfulness, "),
-    ):     # fmt: skip
+    ):
         with pytest.raises(UnknownName) as told:
             select([name])
         assert f"no metric or preset {name!r}; nearest: {meant}" in str(told.value)

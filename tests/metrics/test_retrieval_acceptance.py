@@ -39,10 +39,17 @@ def value(name: str, grades: Grades, docs: Sequence[str]) -> float | None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("recall@5", 0.6667), ("precision@5", 0.4), ("mrr", 0.5), ("map", 0.3333), ("ndcg@2", 0.4441),
-        ("ndcg@3", 0.3975), ("ndcg", 0.4879), ("ndcg:gain=exp", 0.5161), ("bpref", 0.0),
+        ("recall@5", 0.6667),
+        ("precision@5", 0.4),
+        ("mrr", 0.5),
+        ("map", 0.3333),
+        ("ndcg@2", 0.4441),
+        ("ndcg@3", 0.3975),
+        ("ndcg", 0.4879),
+        ("ndcg:gain=exp", 0.5161),
+        ("bpref", 0.0),
     ],
-)     # fmt: skip
+)
 def test_case_01_check_values(name: str, expected: float) -> None:
     """Case 1: the check values of d,a,u,b with grades a3 b1 c2 d0, which are trec_eval's."""
     assert value(name, {"a": 3, "b": 1, "c": 2, "d": 0}, ["d", "a", "u", "b"]) == expected
@@ -102,7 +109,7 @@ def test_labelled_chunks(name: str, expected: float) -> None:
     (ranking,) = of_responses([(asked, response)])
     facts = Facts(asked, response, {}, ranking)
     assert measure(parse(name), facts).value == expected
-    assert measure(parse(name.replace(":unit=chunk", "")), facts).value == expected     # the only labels there are
+    assert measure(parse(name.replace(":unit=chunk", "")), facts).value == expected  # the only labels there are
     by_document = replace(facts, example=replace(asked, relevant=(Relevant(("a",)),), relevant_chunks=None))
     assert measure(parse(name), by_document).status == "not_applicable"
 
@@ -163,9 +170,7 @@ def test_case_11_absent_query_counts_as_empty(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
     report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select(["mrr"]))
     assert report.per_query() == {"q1": {"mrr": 1}, "q2": {"mrr": 0}, "q3": {"mrr": 0}}
-    assert report.warnings == (
-        "2 of 3 labelled queries not in the run; each counts as an empty retrieval: q2, q3.",
-    )
+    assert report.warnings == ("2 of 3 labelled queries not in the run; each counts as an empty retrieval: q2, q3.",)
 
 
 def test_case_12_ties(tmp_path: Path) -> None:

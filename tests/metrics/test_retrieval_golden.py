@@ -14,9 +14,17 @@ from ragauge.metrics.catalogue import parse
 
 HERE = Path(__file__).resolve().parents[1] / "golden/retrieval"
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
-PRINTED = 0.5e-4 + 1e-9         # four decimals
-NAMES = {"map": "map", "recip_rank": "mrr", "bpref": "bpref", "Rprec": "r_precision", "ndcg": "ndcg",
-         "set_P": "precision", "set_recall": "recall", "set_F": "f1"}     # fmt: skip
+PRINTED = 0.5e-4 + 1e-9  # four decimals
+NAMES = {
+    "map": "map",
+    "recip_rank": "mrr",
+    "bpref": "bpref",
+    "Rprec": "r_precision",
+    "ndcg": "ndcg",
+    "set_P": "precision",
+    "set_recall": "recall",
+    "set_F": "f1",
+}
 WITH_CUTOFF = {"P": "precision", "recall": "recall", "success": "hit", "map_cut": "map", "ndcg_cut": "ndcg"}
 
 
@@ -79,14 +87,38 @@ REFERENCE = "trec_eval_reference_outputs"
 @pytest.mark.parametrize(
     ("expected", "qrels", "run", "topics", "level", "n_values"),
     [
-        (f"{REFERENCE}/robust03.input.MU03rob01.all.txt", f"{ROBUST}/robust03_qrels.txt.gz",
-         f"{ROBUST}/input.MU03rob01.gz", "trec_eval", 1, 44),
-        (f"{REFERENCE}/robust03.input.humR03dc.all.txt", f"{ROBUST}/robust03_qrels.txt.gz",
-         f"{ROBUST}/input.humR03dc.gz", "trec_eval", 1, 44),
-        (f"{REFERENCE}/robust03.input.humR03dc.perquery.txt", f"{ROBUST}/robust03_qrels.txt.gz",
-         f"{ROBUST}/input.humR03dc.gz", "trec_eval", 1, 505),
-        (f"{REFERENCE}/robust03_cs.input.uic0301.all.txt", f"{ROBUST}/robust03_cs_qrels.txt.gz",
-         f"{ROBUST}/input.uic0301.gz", "trec_eval", 1, 32),
+        (
+            f"{REFERENCE}/robust03.input.MU03rob01.all.txt",
+            f"{ROBUST}/robust03_qrels.txt.gz",
+            f"{ROBUST}/input.MU03rob01.gz",
+            "trec_eval",
+            1,
+            44,
+        ),
+        (
+            f"{REFERENCE}/robust03.input.humR03dc.all.txt",
+            f"{ROBUST}/robust03_qrels.txt.gz",
+            f"{ROBUST}/input.humR03dc.gz",
+            "trec_eval",
+            1,
+            44,
+        ),
+        (
+            f"{REFERENCE}/robust03.input.humR03dc.perquery.txt",
+            f"{ROBUST}/robust03_qrels.txt.gz",
+            f"{ROBUST}/input.humR03dc.gz",
+            "trec_eval",
+            1,
+            505,
+        ),
+        (
+            f"{REFERENCE}/robust03_cs.input.uic0301.all.txt",
+            f"{ROBUST}/robust03_cs_qrels.txt.gz",
+            f"{ROBUST}/input.uic0301.gz",
+            "trec_eval",
+            1,
+            32,
+        ),
         (f"{REFERENCE}/cacm.bm25.all.txt", f"{CACM}/qrels.cacm.txt", f"{CACM}/cacm-bm25.txt", "trec_eval", 1, 47),
         (f"{OWN}/out.test", f"{OWN}/qrels.test", f"{OWN}/results.test", "trec_eval", 1, 13),
         (f"{OWN}/out.test.a", f"{OWN}/qrels.test", f"{OWN}/results.test", "trec_eval", 1, 47),
@@ -94,7 +126,7 @@ REFERENCE = "trec_eval_reference_outputs"
         (f"{OWN}/out.test.aql", f"{OWN}/qrels.rel_level", f"{OWN}/results.test", "trec_eval", 2, 188),
         (f"{OWN}/out.test.aqc", f"{OWN}/qrels.test", f"{OWN}/results.trunc", "all", 1, 184),
     ],
-)     # fmt: skip
+)
 def test_case_13_equals_trec_eval(
     expected: str, qrels: str, run: str, topics: Topics, level: int, n_values: int
 ) -> None:

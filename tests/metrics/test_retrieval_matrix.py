@@ -11,8 +11,24 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval.ranks import of_responses
 
-NAMES = ("recall", "recall@2", "precision", "precision@2", "f1", "f1@2", "hit@1", "mrr", "map", "ndcg", "ndcg@2",
-         "bpref", "r_precision", "rbp:p=0.5", "judged", "judged@2")     # fmt: skip
+NAMES = (
+    "recall",
+    "recall@2",
+    "precision",
+    "precision@2",
+    "f1",
+    "f1@2",
+    "hit@1",
+    "mrr",
+    "map",
+    "ndcg",
+    "ndcg@2",
+    "bpref",
+    "r_precision",
+    "rbp:p=0.5",
+    "judged",
+    "judged@2",
+)
 LABELS = {
     "full": {"a": 2.0, "b": 1.0, "c": 0.0},
     "partial": {"a": 2.0},

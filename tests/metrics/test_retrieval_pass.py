@@ -20,9 +20,27 @@ from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.retrieval.ranks import Rankings, of_responses, rankings
 
-NAMES = ("recall", "recall@3", "precision", "precision@3", "f1@3", "hit@3", "mrr", "mrr@2", "map", "map@3", "ndcg",
-         "ndcg@3", "ndcg:gain=exp@3", "bpref", "r_precision", "rbp:p=0.8", "judged@3", "recall:rel=2@3",
-         "bpref:rel=2")     # fmt: skip
+NAMES = (
+    "recall",
+    "recall@3",
+    "precision",
+    "precision@3",
+    "f1@3",
+    "hit@3",
+    "mrr",
+    "mrr@2",
+    "map",
+    "map@3",
+    "ndcg",
+    "ndcg@3",
+    "ndcg:gain=exp@3",
+    "bpref",
+    "r_precision",
+    "rbp:p=0.8",
+    "judged@3",
+    "recall:rel=2@3",
+    "bpref:rel=2",
+)
 
 
 @dataclass(frozen=True)
@@ -84,9 +102,7 @@ def test_pass_equals_brute_force(sets: list[Topic], rng: random.Random) -> None:
     expected = {f"q{n}": looked_up(topic) for n, topic in enumerate(sets)}
     qrels, results = frames(sets)
     assert list(rankings(qrels, results).items()) == list(expected.items())
-    qrels, results = (
-        frame.sample(fraction=1, shuffle=True, seed=rng.randrange(2**32)) for frame in (qrels, results)
-    )
+    qrels, results = (frame.sample(fraction=1, shuffle=True, seed=rng.randrange(2**32)) for frame in (qrels, results))
     found = rankings(qrels, results)
     assert dict(found) == expected
     assert list(found) == qrels["query_id"].unique(maintain_order=True).to_list()
@@ -138,7 +154,7 @@ def by_definition(name: str, topic: Topic) -> float | None:
     k, rel = int(cutoff or 0), 2.0 if "rel=2" in head else 1.0
     owner = owners(topic)
     counted = sorted(set(owner.values()))
-    credited: list[int | None] = []            # per place: the item that it is the first to show
+    credited: list[int | None] = []  # per place: the item that it is the first to show
     for doc in topic.docs:
         item = owner.get(doc)
         credited.append(item if item not in credited else None)
@@ -151,6 +167,7 @@ def by_definition(name: str, topic: Topic) -> float | None:
         case "judged":
             return sum(judged[:depth]) / min(depth, len(hits)) if hits else None
         case "ndcg":
+
             def gain(g: float) -> float:
                 return max(0.0, 2**g - 1 if "exp" in head else g) if g > 0 else 0.0
 
@@ -209,10 +226,7 @@ def test_labels_of_a_query_may_stand_apart() -> None:
     )
     results = pl.DataFrame({"query_id": ["q1", "q2", "q1"], "doc_id": ["c", "b", "x"], "rank": [2, 1, 1]})
     found = rankings(qrels, results)
-    assert dict(found) == {
-        "q1": Ranking(2, ((1.0, None), (1.0, 2)), (2,)),
-        "q2": Ranking(1, ((1.0, 1),), (1,)),
-    }
+    assert dict(found) == {"q1": Ranking(2, ((1.0, None), (1.0, 2)), (2,)), "q2": Ranking(1, ((1.0, 1),), (1,))}
 
 
 def test_document_in_two_items_counts_once() -> None:
@@ -243,10 +257,12 @@ def collection() -> Rankings:
     """6,980 queries with a list of ten each and one or two relevant documents."""
     rng = random.Random(5)
     sets = [
-        Topic(tuple(Relevant((f"d{rng.randrange(30)}",), 1.0) for _ in range(1 + (rng.random() < 0.06))),
-              tuple(f"d{rng.randrange(30)}" for _ in range(10)))
+        Topic(
+            tuple(Relevant((f"d{rng.randrange(30)}",), 1.0) for _ in range(1 + (rng.random() < 0.06))),
+            tuple(f"d{rng.randrange(30)}" for _ in range(10)),
+        )
         for _ in range(6980)
-    ]     # fmt: skip
+    ]
     return rankings(*frames(sets))
 
 

@@ -34,9 +34,7 @@ def test_failed_system_is_not_an_empty_result() -> None:
     assert scored("empty_result_rate", None, error="boom").status == "failed"
 
 
-@pytest.mark.parametrize(
-    ("scores", "value"), [([0.2, 0.49], 1), ([0.2, 0.5], 0), ([0.9], 0), ([], 1), ([-3.0], 1)]
-)
+@pytest.mark.parametrize(("scores", "value"), [([0.2, 0.49], 1), ([0.2, 0.5], 0), ([0.9], 0), ([], 1), ([-3.0], 1)])
 def test_no_passage_scores_enough(scores: list[float], value: float) -> None:
     """It counts where no score reaches min_score, an empty retrieval included; the threshold itself is enough."""
     passages = [passage(f"d{n}", score=score) for n, score in enumerate(scores)]

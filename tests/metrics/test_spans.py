@@ -44,8 +44,10 @@ def test_values_are_those_of_sets(seed: int) -> None:
     found = drawn(Random(seed))
     gold = places(found.gold)
     for tail, chunks in (
-        ("", found.retrieved), ("@2", found.retrieved[:2]), (":budget=9", first(found.retrieved, None, 9, "cut")),
-    ):     # fmt: skip
+        ("", found.retrieved),
+        ("@2", found.retrieved[:2]),
+        (":budget=9", first(found.retrieved, None, 9, "cut")),
+    ):
         name, at = (tail, "") if tail.startswith(":") else ("", tail)
         held, length = gold & places(list(chunks)), sum(one.end - one.start for one in chunks)
         assert value(f"token_recall{name}{at}", found) == len(held) / len(gold)
@@ -87,9 +89,12 @@ def test_fill_cuts_or_leaves_out() -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("token_recall:budget=9@5", "do not go together"), ("token_recall:unit=char:budget=9", "a budget counts tokens"),
-     ("token_iou:fill=whole", "how a budget is filled")],
-)     # fmt: skip
+    [
+        ("token_recall:budget=9@5", "do not go together"),
+        ("token_recall:unit=char:budget=9", "a budget counts tokens"),
+        ("token_iou:fill=whole", "how a budget is filled"),
+    ],
+)
 def test_parameters_that_do_not_go_together(name: str, told: str) -> None:
     """A cutoff with a budget, a budget of characters, and a way to fill no budget are errors that say so."""
     with pytest.raises(UsageError, match=told):

@@ -36,9 +36,15 @@ def attributes(**named: Any) -> list[dict[str, Any]]:
 def span(span_id: str = ROOT, parent: str = "", trace_id: str = TRACE, **more: Any) -> dict[str, Any]:
     """A span of OTLP/JSON that has ended."""
     return {
-        "traceId": trace_id, "spanId": span_id, "parentSpanId": parent, "name": "ask", "kind": 1,
-        "startTimeUnixNano": "1000000000", "endTimeUnixNano": "3000000000", **more,
-    }  # fmt: skip
+        "traceId": trace_id,
+        "spanId": span_id,
+        "parentSpanId": parent,
+        "name": "ask",
+        "kind": 1,
+        "startTimeUnixNano": "1000000000",
+        "endTimeUnixNano": "3000000000",
+        **more,
+    }
 
 
 def traces(*spans: Any, service: str = "bot") -> dict[str, Any]:
@@ -73,8 +79,12 @@ def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     monkeypatch.setattr("ragauge.monitoring.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
     made: list[tuple[TestClient, Intake]] = []
 
-    def client(redaction: Redaction | None = None, intake: Intake | None = None, signals: frozenset[str] = frozenset(),
-               **access: Any) -> TestClient:     # fmt: skip
+    def client(
+        redaction: Redaction | None = None,
+        intake: Intake | None = None,
+        signals: frozenset[str] = frozenset(),
+        **access: Any,
+    ) -> TestClient:
         taken = intake or Intake(store)
         app = Receiver(BESIDE, Access(**access), taken, Taking(redaction, signals))
         made.append((TestClient(app, base_url="http://127.0.0.1:4318"), taken))
@@ -83,7 +93,7 @@ def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     yield client
     for one, taken in made:
         one.close()
-        asyncio.run(taken.close())     # its thread would write until the tests end
+        asyncio.run(taken.close())  # its thread would write until the tests end
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 200.0     # seconds, of a machine at whatever load; what never comes is told before pytest's own time-out
+PATIENCE = 200.0  # seconds, of a machine at whatever load; what never comes is told before pytest's own time-out
 
 
 class Server:

@@ -20,8 +20,8 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)     # dataclasses look their module up
-    monkeypatch.setattr(sys, "path", list(sys.path))        # the bench adds to it
+    monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look their module up
+    monkeypatch.setattr(sys, "path", list(sys.path))  # the bench adds to it
     spec.loader.exec_module(module)
     for name, value in (("RATE", 60), ("BAD", 1)):
         monkeypatch.setattr(module, name, value)

@@ -64,8 +64,15 @@ def test_an_alert_is_a_log_record_until_it_arrives(store: Store, monkeypatch: py
     assert found.time_unix_nano == int(raised.fired_at.timestamp()) * 10**9 + raised.fired_at.microsecond * 1000
     project = store.runs.list(filter={"kind": "traffic"})[0].system
     assert project
-    wanted = {"id": raised.alert_id, "state": "fired", "monitor": "faithfulness", "asked": raised.asks,
-              "project": project, "mean": raised.mean, "allowed": 0.8}     # fmt: skip
+    wanted = {
+        "id": raised.alert_id,
+        "state": "fired",
+        "monitor": "faithfulness",
+        "asked": raised.asks,
+        "project": project,
+        "mean": raised.mean,
+        "allowed": 0.8,
+    }
     assert {name: said[f"{EVENT}.{name}"] for name in wanted} == pytest.approx(wanted)
     assert said[f"{EVENT}.since"].startswith(raised.since.isoformat())
     assert 5 <= len(said[f"{EVENT}.traces"]) <= 10
@@ -87,10 +94,10 @@ def test_segments_and_words(store: Store) -> None:
         judge_series(store, told, watched, 0.0)
         kept = store.monitors.due(0.0)
         assert deliver(store, told, 0.0) == len(kept) == 3
-        assert deliver(store, monitor, 1e9) == 0     # another receiver is another target
+        assert deliver(store, monitor, 1e9) == 0  # another receiver is another target
     found = [record(body)[1] for _, body, _ in seen]
     assert {one.get(f"{EVENT}.segment.tenant") for one in found} == {None, "acme", "bolt"}
-    assert not any(f"{EVENT}.component" in one for one in found)     # nobody can tell
+    assert not any(f"{EVENT}.component" in one for one in found)  # nobody can tell
     assert json.loads(found[0][f"{EVENT}.examples"])[0] == {"query": "How long?", "answer": "Long."}
 
 

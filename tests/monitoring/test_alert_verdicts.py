@@ -43,7 +43,7 @@ def test_only_failed_requests_are_failures(store: Store) -> None:
     told = told_of(store)
     assert told.verdicts is not None
     before, now = told.verdicts
-    assert before.failed + before.unclear <= 3     # where it most likely fell is known to a few requests
+    assert before.failed + before.unclear <= 3  # where it most likely fell is known to a few requests
     assert before.passed >= before.n - 3
     assert now.unclear > now.failed > 0
     (cause,) = told.causes

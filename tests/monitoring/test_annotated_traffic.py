@@ -77,13 +77,19 @@ def judge(tracer: Tracer, provider: LoggerProvider, n: int, of: SpanContext) -> 
     elif n % 3 == 2:
         for who in PEOPLE:
             one, head = said(n, who), "gen_ai.evaluation."
-            provider.get_logger("review").emit(LogRecord(
-                context=set_span_in_context(NonRecordingSpan(of)), event_name=f"{head}result",
-                timestamp=1_700_000_000_000_000_000 + n, attributes={
-                    f"{head}name": one["name"], f"{head}score.label": one["label"],
-                    f"{head}evaluator.type": "human", f"{head}evaluator.id": who,
-                },
-            ))  # fmt: skip
+            provider.get_logger("review").emit(
+                LogRecord(
+                    context=set_span_in_context(NonRecordingSpan(of)),
+                    event_name=f"{head}result",
+                    timestamp=1_700_000_000_000_000_000 + n,
+                    attributes={
+                        f"{head}name": one["name"],
+                        f"{head}score.label": one["label"],
+                        f"{head}evaluator.type": "human",
+                        f"{head}evaluator.id": who,
+                    },
+                )
+            )
 
 
 def send(address: str, requests: int = 12) -> None:
@@ -109,7 +115,7 @@ def test_what_people_say_of_traffic(served: Callable[..., Server], store: Store,
     config = tmp_path / "ragauge.yaml"
     config.write_text(CONFIG)
     server = served("--config", str(config))
-    if (left := DAY - time.time() % DAY) < 30:     # all of it is one day's
+    if (left := DAY - time.time() % DAY) < 30:  # all of it is one day's
         time.sleep(left)
     send(server.address)
     waits(lambda: len(list(store.labels.list())) == 24)
@@ -147,9 +153,11 @@ def row(n: int) -> dict[str, Any]:
     """The same labels as a file has them: by the texts of the answer."""
     days = 10 + n if n % 2 == 0 else 300 + n
     return {
-        "question": f"How long do refunds of item {n} take?", "answer": f"Refunds of item {n} take {days} days.",
-        "passages": [TEXT.format(n=n, days=10 + n)], "labels": {who: said(n, who)["label"] for who in PEOPLE},
-    }  # fmt: skip
+        "question": f"How long do refunds of item {n} take?",
+        "answer": f"Refunds of item {n} take {days} days.",
+        "passages": [TEXT.format(n=n, days=10 + n)],
+        "labels": {who: said(n, who)["label"] for who in PEOPLE},
+    }
 
 
 def shown(check: JudgeCheck) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from ragauge.store.traffic_schema import traces as table
 Sender = Callable[..., TestClient]
 QUESTION, ANSWER, TEXTS = "How long do refunds take?", "14 days.", ["Text of a.md."]
 KEY = label_key("support", QUESTION, TEXTS, ANSWER)
-AT = "1970-01-01T00:00:03+00:00"     # when spans of these tests end
+AT = "1970-01-01T00:00:03+00:00"  # when spans of these tests end
 
 
 def result(head: str, **fields: Any) -> dict[str, Any]:
@@ -64,9 +64,12 @@ def event(of: tuple[str, str] = (TRACE, ROOT), **said: Any) -> dict[str, Any]:
     """A request with one log record, the GenAI event of a result by a person."""
     named = {"evaluator.type": "human", **said}
     record = {
-        "eventName": "gen_ai.evaluation.result", "traceId": of[0], "spanId": of[1], "timeUnixNano": "3000000000",
+        "eventName": "gen_ai.evaluation.result",
+        "traceId": of[0],
+        "spanId": of[1],
+        "timeUnixNano": "3000000000",
         "attributes": attributes({f"gen_ai.evaluation.{name}": value for name, value in named.items()}),
-    }  # fmt: skip
+    }
     return {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
 
 
@@ -79,8 +82,14 @@ def test_a_label_on_the_answer(sender: Sender, store: Store) -> None:
     sender().post("/v1/traces", json=traces(annotated(**NOTE), finder()))
     settle(store, Policy(), LATER)
     assert labels(store) == [LABEL]
-    row = {"key": LABEL.key, "part": part_text(LABEL.part), "question": "support", "value": "supported",
-           "annotator": "ann", "at": AT}     # fmt: skip
+    row = {
+        "key": LABEL.key,
+        "part": part_text(LABEL.part),
+        "question": "support",
+        "value": "supported",
+        "annotator": "ann",
+        "at": AT,
+    }
     brought = label_import([row], store=store.url)
     assert (brought.new, brought.without_text) == (0, 0)
     assert line(store).people == "label kept: support"
@@ -145,7 +154,7 @@ def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
         store.inbox.forget(LATER, LATER)
         assert store.ledger.find(TRACE) is None
     match form:
-        case "span again":     # as a tracing tool exports it once more; what else it says comes too late
+        case "span again":  # as a tracing tool exports it once more; what else it says comes too late
             again = annotated(**NOTE, **{"output.value": "Now another answer."})
             client.post("/v1/traces", json=traces(again))
         case "link":
@@ -206,9 +215,7 @@ def test_a_models_trace_is_told_to_make_no_label(sender: Sender, store: Store) -
     assert labels(store) == []
 
 
-def test_a_killed_server_repeats_nothing(
-    sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_server_repeats_nothing(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that ends between labels and ledger keeps neither, and the next one both, once."""
     client = sender()
     client.post("/v1/traces", json=traces(chain(), finder(), judge(**LINKED)))
@@ -271,39 +278,45 @@ def test_what_comes_again_is_there_once(sender: Sender, store: Store) -> None:
             later(other, 0)
             settled(other)
     assert labels(store) == [LABEL]
-    changed = {**judge(trace_id="34" * 16, **{**LINKED, "trace.evaluations.0.evaluation.label": "hallucinated"}),
-               "endTimeUnixNano": "9000000000"}     # fmt: skip
+    changed = {
+        **judge(trace_id="34" * 16, **{**LINKED, "trace.evaluations.0.evaluation.label": "hallucinated"}),
+        "endTimeUnixNano": "9000000000",
+    }
     another = judge(trace_id="56" * 16, **{**LINKED, "trace.evaluations.0.evaluation.identifier": "bob"})
     client.post("/v1/traces", json=traces(changed, another))
     settled(store)
     assert [(one.annotator, one.value) for one in last_said(labels(store))] == [
-        ("ann", "not_supported"), ("bob", "supported")
+        ("ann", "not_supported"),
+        ("bob", "supported"),
     ]
 
 
 NO_VALUE = "no label: faithfulness, a value that it does not have"
 
 
-@pytest.mark.parametrize(("said", "found"), [
-    ({"name": "faithfulness", "score": 0.5}, [("score:faithfulness", None, "0.5")]),
-    ({"name": "Hallucination", "score": 1}, [("score:unsupported", None, "1")]),
-    ({"name": "hallucination", "label": "factual", "score": 0}, [("support", None, "supported")]),
-    ({"name": "hallucination", "label": "yes"}, [("support", None, "not_supported")]),
-    ({"name": "hallucination", "label": "pass"}, [("support", None, "supported")]),
-    ({"name": "answer_relevancy", "label": "irrelevant"}, [("address", None, "no")]),
-    ({"name": "relevance", "score": 0.75}, [("score:answer_relevance", None, "0.75")]),
-    ({"name": "refuse", "label": "yes"}, [("refuse", None, "yes")]),
-    ({"name": "score:faithfulness", "score": 1}, [("score:faithfulness", None, "1")]),
-    ({"name": "support", "label": "contradicted"}, [("support", None, "contradicted")]),
-    ({"name": "groundedness", "label": "grounded", "annotator_kind": "LLM"}, ""),
-    ({"name": "groundedness", "label": "grounded", "annotator_kind": "CODE"}, ""),
-    ({"name": "toxicity", "score": 0.1}, "no label: toxicity, a name of no metric or question here"),
-    ({"name": "latency", "score": 5}, "no label: latency, a name of no metric or question here"),
-    ({"name": "faithfulness", "score": 5}, NO_VALUE),
-    ({"name": "faithfulness", "explanation": "Mr Smith is wrong."}, NO_VALUE),
-    ({"name": "faithfulness", "label": "Mr Smith is wrong."}, NO_VALUE),
-    ({"name": "factual_correctness", "score": 1}, "no label: factual_correctness, which sees what is not recorded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"name": "faithfulness", "score": 0.5}, [("score:faithfulness", None, "0.5")]),
+        ({"name": "Hallucination", "score": 1}, [("score:unsupported", None, "1")]),
+        ({"name": "hallucination", "label": "factual", "score": 0}, [("support", None, "supported")]),
+        ({"name": "hallucination", "label": "yes"}, [("support", None, "not_supported")]),
+        ({"name": "hallucination", "label": "pass"}, [("support", None, "supported")]),
+        ({"name": "answer_relevancy", "label": "irrelevant"}, [("address", None, "no")]),
+        ({"name": "relevance", "score": 0.75}, [("score:answer_relevance", None, "0.75")]),
+        ({"name": "refuse", "label": "yes"}, [("refuse", None, "yes")]),
+        ({"name": "score:faithfulness", "score": 1}, [("score:faithfulness", None, "1")]),
+        ({"name": "support", "label": "contradicted"}, [("support", None, "contradicted")]),
+        ({"name": "groundedness", "label": "grounded", "annotator_kind": "LLM"}, ""),
+        ({"name": "groundedness", "label": "grounded", "annotator_kind": "CODE"}, ""),
+        ({"name": "toxicity", "score": 0.1}, "no label: toxicity, a name of no metric or question here"),
+        ({"name": "latency", "score": 5}, "no label: latency, a name of no metric or question here"),
+        ({"name": "faithfulness", "score": 5}, NO_VALUE),
+        ({"name": "faithfulness", "explanation": "Mr Smith is wrong."}, NO_VALUE),
+        ({"name": "faithfulness", "label": "Mr Smith is wrong."}, NO_VALUE),
+        ({"name": "factual_correctness", "score": 1}, "no label: factual_correctness, which sees what is not recorded"),
+    ],
+)
 def test_names_and_values(said: dict[str, Any], found: Any, sender: Sender, store: Store) -> None:
     """Names are read as metrics or questions, words by their sense, and what nobody knows is said and never guessed."""
     sender().post("/v1/traces", json=traces(annotated(**result("annotations.0.annotation", **said)), finder()))
@@ -336,10 +349,17 @@ def test_what_makes_no_label_is_counted(sender: Sender, store: Store) -> None:
 TWO = {"retrieval.documents.1.document.id": "b.md", "retrieval.documents.1.document.content": "Text of b.md."}
 
 
-@pytest.mark.parametrize(("metadata", "part"), [
-    ({"document_position": 1}, 2), ({"document_position": 0}, 1), ({"document_id": "b.md"}, 2), ({}, None),
-    ({"document_position": 2}, None), ({"document_id": "c.md"}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("metadata", "part"),
+    [
+        ({"document_position": 1}, 2),
+        ({"document_position": 0}, 1),
+        ({"document_id": "b.md"}, 2),
+        ({}, None),
+        ({"document_position": 2}, None),
+        ({"document_id": "c.md"}, None),
+    ],
+)
 def test_relevance_of_a_passage(metadata: dict[str, Any], part: int | None, sender: Sender, store: Store) -> None:
     """On a retriever's span relevance is of the passage that the metadata names, by place or id; of no other."""
     head = "annotations.0.annotation"
@@ -398,7 +418,7 @@ def test_two_servers_keep_each_label_once(sender: Sender, store: Store) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, range(2)))
-    assert labels(store) == [LABEL]     # all answers are the same text
+    assert labels(store) == [LABEL]  # all answers are the same text
     for trace_id, review in ids:
         assert line(store, trace_id).people == "label kept: support"
         assert line(store, review).people == f"of trace {trace_id}: label kept: support"

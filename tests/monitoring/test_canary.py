@@ -101,13 +101,17 @@ def test_frozen_responses_come_from_all_projects(store: Store) -> None:
     (kept,) = store.monitors.alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("the judge", "")
     monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
-    both = replace(watched, metrics=tuple(
-        replace(one, project=project, apart=True) for one in watched.metrics for project in ("shop", "desk2")
-    ))  # fmt: skip
+    both = replace(
+        watched,
+        metrics=tuple(
+            replace(one, project=project, apart=True) for one in watched.metrics for project in ("shop", "desk2")
+        ),
+    )
     assert judge_series(store, monitor, both, 0.0) == ()
     resolve_alert(kept.alert.alert_id, store=store.url)
     assert {one.monitor for one in judge_series(store, monitor, both, 0.0)} == {
-        "faithfulness (shop)", "faithfulness (desk2)",
+        "faithfulness (shop)",
+        "faithfulness (desk2)",
     }
 
 

@@ -134,11 +134,11 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     """
     for module in (flips, canary):
         monkeypatch.setattr(module, "FIRST_DAYS", first_days)
-    swapped = first_days + 2     # the day from which another model answers
+    swapped = first_days + 2  # the day from which another model answers
     for day in range(swapped):
         assert judged.day(day) == ()
-    assert judged.asked[0] == 0                                  # nothing had come that could be frozen
-    assert set(judged.asked[1:]) == {judged.asked[1]}            # as much every day: nothing stored is used
+    assert judged.asked[0] == 0  # nothing had come that could be frozen
+    assert set(judged.asked[1:]) == {judged.asked[1]}  # as much every day: nothing stored is used
     assert judged.asked[1] >= FROZEN
     assert judged.day(swapped, swap=True) == ()
     (kept,) = judged.store.monitors.alerts()

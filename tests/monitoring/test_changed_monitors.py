@@ -36,8 +36,16 @@ LAXER = "{metric: empty_result_rate, max: 20%, segments: [tenant]}"
 def requests(kind: str, n: int, *, found: bool) -> bytes:
     """Requests of two tenants, of which something is found or nothing."""
     passages = [{"doc_id": "a.md", "text": "Refunds take 14 days."}] if found else []
-    rows = [{"query_id": f"{kind}{n:03}", "query": "How long?", "answer": "14 days.", "passages": passages,
-             "tenant": "acme" if n % 2 else "bolt"} for n in range(n)]  # fmt: skip
+    rows = [
+        {
+            "query_id": f"{kind}{n:03}",
+            "query": "How long?",
+            "answer": "14 days.",
+            "passages": passages,
+            "tenant": "acme" if n % 2 else "bolt",
+        }
+        for n in range(n)
+    ]
     return b"\n".join(json.dumps(row).encode() for row in rows)
 
 
@@ -63,7 +71,7 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
 
         def settled(expected: int) -> list[tuple[str, ...]]:
             waits(lambda: len(seen) >= expected, 300)
-            time.sleep(12)     # two looks later nothing more is told
+            time.sleep(12)  # two looks later nothing more is told
             return told()
 
         servers = two(PLAIN)

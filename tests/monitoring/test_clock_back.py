@@ -122,7 +122,7 @@ def test_monitors_see_what_comes_after_a_step_of_the_clock(
     def served(at: float, names: list[str], *, found: bool) -> None:
         nonlocal began
         came(store, at, *names, found=found)
-        if abs(at - began) > DAY:     # as RunningSince takes a step of the clock
+        if abs(at - began) > DAY:  # as RunningSince takes a step of the clock
             began = at
         settle(store, FREE, at + 6)
         TrafficScorer(store, FREE, print).score()

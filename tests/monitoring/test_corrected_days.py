@@ -47,9 +47,9 @@ def label(store: Store, run_id: str, n: int) -> None:
     frame = store.scores.frame(run_id, "local")
     values = dict(zip(frame["query_id"], frame["value"], strict=True))
     drawn = numbers[:: RATE // n][:n]
-    store.draws.add(LabelDraw(
-        run_id, QUESTION, "", "random", "answer", dict.fromkeys(numbers, n / RATE), frozenset(drawn)
-    ))  # fmt: skip
+    store.draws.add(
+        LabelDraw(run_id, QUESTION, "", "random", "answer", dict.fromkeys(numbers, n / RATE), frozenset(drawn))
+    )
     new_labels = []
     for item in store.runs.load(drawn):
         key, score = key_of(QUESTION, item), min(1.0, values[item.response.query_id] + 0.2)

@@ -16,7 +16,7 @@ from tests.monitoring.test_settling import chain, finder
 from ragauge.store.open import Store
 
 CONFIG = "monitor: {judge: none, metrics: [latency], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}\n"
-ROOM = 64 * 1024     # bytes that a file may grow by once the server has begun
+ROOM = 64 * 1024  # bytes that a file may grow by once the server has begun
 
 
 def sent(server: Server) -> tuple[str, httpx.Response]:

@@ -28,14 +28,17 @@ def measure(found: DriftResult, of: str, name: str) -> tuple[float, bool | None]
     return one.value, one.outside
 
 
-@pytest.mark.parametrize(("good", "bad", "value", "inside"), [
-    ([0.8, 0.8, 0.8, 0.8, 0.8], [], 0.79, False),
-    ([0.8, 0.82, 0.81, 0.79, 0.8], [], 0.82, True),
-    ([0.8, 0.82, 0.81, 0.79, 0.8], [], 0.86, True),          # a fifth day says little of a sixth
-    ([0.8, 0.82, 0.81, 0.79, 0.8], [0.85], 0.84, False),     # halfway between 0.82 and 0.85
-    ([0.8, 0.82, 0.81, 0.79, 0.8], [0.805], 0.86, True),     # among the good ones it says nothing
-    ([0.8, 0.82, 0.81, 0.79, 0.8], [0.76], 0.77, False),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("good", "bad", "value", "inside"),
+    [
+        ([0.8, 0.8, 0.8, 0.8, 0.8], [], 0.79, False),
+        ([0.8, 0.82, 0.81, 0.79, 0.8], [], 0.82, True),
+        ([0.8, 0.82, 0.81, 0.79, 0.8], [], 0.86, True),  # a fifth day says little of a sixth
+        ([0.8, 0.82, 0.81, 0.79, 0.8], [0.85], 0.84, False),  # halfway between 0.82 and 0.85
+        ([0.8, 0.82, 0.81, 0.79, 0.8], [0.805], 0.86, True),  # among the good ones it says nothing
+        ([0.8, 0.82, 0.81, 0.79, 0.8], [0.76], 0.77, False),
+    ],
+)
 def test_what_a_band_holds(good: list[float], bad: list[float], value: float, *, inside: bool) -> None:
     """It holds what further days like the good ones bring, and ends halfway to bad days beyond all good ones."""
     band = learned(good, bad)
@@ -52,8 +55,10 @@ def golden(store: Store, day: int, found: str, *, gone: bool = False) -> None:
     """A nightly run over twenty labelled questions, each of which finds its own document or another."""
     examples = [Example(f"q{n}", f"What is {n}?", relevant=(Relevant((f"d{n}",)),)) for n in range(20)]
     run = store.collecting.begin(Run("", f"nightly {day}", set_name="golden"), EvalSet("golden", tuple(examples)))
-    pairs = [(one, Response(one.query_id, passages=(Passage(f"{found}{n}", f"{found}{n}", "Text."),), answer="a"))
-             for n, one in enumerate(examples)]     # fmt: skip
+    pairs = [
+        (one, Response(one.query_id, passages=(Passage(f"{found}{n}", f"{found}{n}", "Text."),), answer="a"))
+        for n, one in enumerate(examples)
+    ]
     store.collecting.add(run.run_id, pairs)
     store.collecting.finish(run.run_id)
     store.listings.write(run.run_id, IndexListing(100, frozenset({"d3"} if gone else ())))
@@ -66,6 +71,7 @@ def golden(store: Store, day: int, found: str, *, gone: bool = False) -> None:
 @pytest.fixture
 def filled(store: Store) -> Store:
     """Nine days of questions, on the last about food; each with a nightly run, whose last finds nothing."""
+
     def query(number: int) -> str:
         return asked(5 * A_DAY + number % A_DAY if number // A_DAY == 8 else number % A_DAY + 6 * A_DAY)
 
@@ -117,8 +123,11 @@ def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
 
 def test_a_bad_day_is_no_baseline(filled: Store) -> None:
     """A day marked bad is left out of what later days are held against: alone before them, nothing is left."""
-    stored(filled, [one for one in traffic([0.9] * 10, rate=A_DAY) if one.at.day == 10],
-           queries=lambda number: asked(5 * A_DAY + number % A_DAY))     # fmt: skip
+    stored(
+        filled,
+        [one for one in traffic([0.9] * 10, rate=A_DAY) if one.at.day == 10],
+        queries=lambda number: asked(5 * A_DAY + number % A_DAY),
+    )
     with_it = monitor_drift(store=filled.url).found.days[-2].drift
     monitor_mark("bad", since="2026-01-09", why="a flood of questions about food", store=filled.url)
     without = monitor_drift(store=filled.url).found.days[-2].drift
@@ -167,8 +176,10 @@ def test_clicks_and_conversations_of_a_day(store: Store) -> None:
     """The share of answers with a click, and of questions put otherwise, stand among what is measured of a day."""
     run = store.collecting.open_traffic(Run("r", "shop 2026-01-01", kind="traffic", created_at="2026-01-01T12:00:00Z"))
     asks = ("How do I reset the router?", "How can I reset my router?")
-    pairs = [(Example(f"t{n}", asks[n % 2], cluster=f"c{n // 2}"), Response(f"t{n}", outcome={"click": n % 4 == 0}))
-             for n in range(60)]     # fmt: skip
+    pairs = [
+        (Example(f"t{n}", asks[n % 2], cluster=f"c{n // 2}"), Response(f"t{n}", outcome={"click": n % 4 == 0}))
+        for n in range(60)
+    ]
     store.collecting.replace(run.run_id, pairs, ())
     found = monitor_drift(store=store.url)
     assert measure(found, "requests", "click_through_rate")[0] == 0.25

@@ -44,9 +44,7 @@ def came_before(store: Store, days: int) -> None:
 
 
 @pytest.mark.server
-def test_traffic_that_turns_bad(
-    served: Callable[..., Server], store: Store, tmp_path: Path
-) -> None:
+def test_traffic_that_turns_bad(served: Callable[..., Server], store: Store, tmp_path: Path) -> None:
     """Three good days raise nothing; when retrieval finds nothing the next day, one alert is raised, told and listed.
 
     Which days these are does not matter: they lie before now.
@@ -77,4 +75,4 @@ def test_traffic_that_turns_bad(
     assert {one[:4] for one in body["traces"]} == {"bad-"}
     assert "How long?" not in json.dumps(body)
     assert kept.alert.alert_id in told(store, "alerts")
-    assert len(store.runs.list()) == DAYS + 1     # a run a day
+    assert len(store.runs.list()) == DAYS + 1  # a run a day

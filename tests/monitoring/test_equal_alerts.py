@@ -26,13 +26,19 @@ from ragauge.monitoring.watcher import judge_series
 from ragauge.store.inbox import DAY, Batch
 from ragauge.store.open import Store, open_store
 
-FILE = read_config({"monitor": {
-    "judge": "none", "metrics": ["empty_result_rate"], "segments": {"tenant": "tenant"},
-    "monitors": [{"metric": "empty_result_rate", "max": 0.1, "segments": ["tenant"]}],
-}})  # fmt: skip
+FILE = read_config(
+    {
+        "monitor": {
+            "judge": "none",
+            "metrics": ["empty_result_rate"],
+            "segments": {"tenant": "tenant"},
+            "monitors": [{"metric": "empty_result_rate", "max": 0.1, "segments": ["tenant"]}],
+        }
+    }
+)
 POLICY = Policy(0.7, judge="none", metrics=("empty_result_rate",), segments={"tenant": "tenant"})
-RATES, A_DAY = (0.05, 0.7), 70     # of nothing found, day by day; requests a day
-Sent = tuple[float, bytes, str]     # when, what, in whose name
+RATES, A_DAY = (0.05, 0.7), 70  # of nothing found, day by day; requests a day
+Sent = tuple[float, bytes, str]  # when, what, in whose name
 
 
 def requests() -> list[Sent]:
@@ -42,8 +48,13 @@ def requests() -> list[Sent]:
         for n in range(A_DAY):
             trace = sha256(f"{day} {n}".encode()).hexdigest()[:32]
             found = [] if draw.random() < rate else [{"doc_id": "a.md", "text": "Refunds take 14 days."}]
-            row = {"query_id": trace, "query": "How long?", "answer": "14 days.", "passages": found,
-                   "tenant": draw.choice(["acme", "bolt"])}  # fmt: skip
+            row = {
+                "query_id": trace,
+                "query": "How long?",
+                "answer": "14 days.",
+                "passages": found,
+                "tenant": draw.choice(["acme", "bolt"]),
+            }
             out.append((FIRST.timestamp() + day * DAY + n, json.dumps(row).encode(), draw.choice(["shop", "desk"])))
     return out
 
@@ -74,8 +85,10 @@ def worked(store: Store, now: float, limit: int = 200) -> None:
 
 def alerts(store: Store) -> list[Alert]:
     """What was raised, without the second in which it was: a batch comes in one moment."""
-    found = [replace(one.alert, fired_at=one.alert.fired_at.replace(second=0, minute=0, microsecond=0))
-             for one in store.monitors.alerts()]  # fmt: skip
+    found = [
+        replace(one.alert, fired_at=one.alert.fired_at.replace(second=0, minute=0, microsecond=0))
+        for one in store.monitors.alerts()
+    ]
     return sorted(found, key=lambda one: one.alert_id)
 
 

@@ -44,16 +44,22 @@ from ragauge.store.open import Store, open_store
 Sender = Callable[..., TestClient]
 HERS, HIS, LATE = "aa" * 16, "bb" * 16, "cc" * 16
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-MARK = "zqxmarker"     # in all that is hers, and in nothing else
+MARK = "zqxmarker"  # in all that is hers, and in nothing else
 
 
 def chat(trace_id: str, user: str, mark: str) -> list[dict[str, object]]:
     asked = {
-        KIND: "CHAIN", "input.value": f"How is {mark} paid back?", "output.value": f"The {mark} comes in 14 days. " * 9,
-        "user.id": user, "metadata": json.dumps({"tenant": f"firm-{user}"}),
-    }  # fmt: skip
-    retrieved = {KIND: "RETRIEVER", "retrieval.documents.0.document.id": "a",
-                 "retrieval.documents.0.document.content": f"A letter to {mark}."}     # fmt: skip
+        KIND: "CHAIN",
+        "input.value": f"How is {mark} paid back?",
+        "output.value": f"The {mark} comes in 14 days. " * 9,
+        "user.id": user,
+        "metadata": json.dumps({"tenant": f"firm-{user}"}),
+    }
+    retrieved = {
+        KIND: "RETRIEVER",
+        "retrieval.documents.0.document.id": "a",
+        "retrieval.documents.0.document.content": f"A letter to {mark}.",
+    }
     return [
         span(ROOT, trace_id=trace_id, attributes=named(asked)),
         span(CHILD, ROOT, trace_id=trace_id, attributes=named(retrieved)),
@@ -69,7 +75,7 @@ def everything(folder: Path) -> str:
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 for row in connection.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - a table of the schema
                     for one in row:
-                        with suppress(zlib.error):     # a hash may begin so too
+                        with suppress(zlib.error):  # a hash may begin so too
                             if isinstance(one, bytes) and one[:1] == b"\x01":
                                 packed.append(zlib.decompress(one[1:]))
     return (raw + b"".join(packed)).decode("utf-8", "replace")
@@ -92,9 +98,24 @@ def filled(sender: Sender, store: Store) -> Store:
         assert key is not None
         store.labels.add([Label(key, None, "support", "supported", f"by {mark}")])
         alert = Alert(
-            f"a{item.response_no}", "faithfulness", "", ALL, AT, 1, item.example.query_id, AT.date(), 0.5, 9, 0.8, 0.9,
-            9.0, 5.0, 1, "test", False,
-        )  # fmt: skip
+            f"a{item.response_no}",
+            "faithfulness",
+            "",
+            ALL,
+            AT,
+            1,
+            item.example.query_id,
+            AT.date(),
+            0.5,
+            9,
+            0.8,
+            0.9,
+            9.0,
+            5.0,
+            1,
+            "test",
+            False,
+        )
         store.monitors.raised([alert])
         body = {"traces": [item.example.query_id], "examples": [{"query": f"How is {mark} paid back?"}]}
         store.monitors.tell([Delivery(f"d{item.response_no}", alert.alert_id, "t", body)])
@@ -118,7 +139,7 @@ def test_no_byte_of_it_is_left(whose: dict[str, str], filled: Store, tmp_path: P
     after = everything(tmp_path)
     assert MARK not in after
     assert HERS not in after
-    assert after.count("How is plain paid back?") >= 2     # raw and settled
+    assert after.count("How is plain paid back?") >= 2  # raw and settled
     with open_store(filled.url) as again:
         (run,) = again.runs.list()
         assert [example.query_id for _, example in again.runs.requests(run.run_id)] == [HIS]
@@ -153,11 +174,15 @@ def packed_forms(folder: Path, text: str) -> list[Path]:
     """Files that hold a text, each in another way; the last one has it packed in what is packed."""
     plain, said = folder / "plain.txt", text.encode()
     forms = {
-        "a.gz": gzip.compress(said), "b.bz2": bz2.compress(said), "c.xz": lzma.compress(said),
-        "d.utf16.txt": text.encode("utf-16"), "e.be.txt": text.encode("utf-16-be"),
-        "f.json": json.dumps({"q": text}).encode(), "ragauge.db.gz": gzip.compress(b"x" * 9 + said),
+        "a.gz": gzip.compress(said),
+        "b.bz2": bz2.compress(said),
+        "c.xz": lzma.compress(said),
+        "d.utf16.txt": text.encode("utf-16"),
+        "e.be.txt": text.encode("utf-16-be"),
+        "f.json": json.dumps({"q": text}).encode(),
+        "ragauge.db.gz": gzip.compress(b"x" * 9 + said),
         "g.jsonl": (text + "\n").encode("utf-16"),
-    }  # fmt: skip
+    }
     for name, body in forms.items():
         (folder / name).write_bytes(body)
     plain.write_bytes(said)
@@ -187,10 +212,11 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (gzip.compress(b"x" * 9999)[:-20], "end-of-stream"), (b"7z\xbc\xaf\x27\x1c", "7z is not looked into"),
+        (gzip.compress(b"x" * 9999)[:-20], "end-of-stream"),
+        (b"7z\xbc\xaf\x27\x1c", "7z is not looked into"),
         (b"PK\x03\x04 and no more", "not a zip file"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_looked_into_is_named(filled: Store, tmp_path: Path, body: bytes, why: str) -> None:
     """Nothing is proved of a file that is broken, or packed by what nobody here reads: it is named, with the reason."""
     (tmp_path / "dump.bin").write_bytes(body)
@@ -214,7 +240,7 @@ def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> 
 
 def test_the_command_says_what_and_proves_it(
     filled: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
+) -> None:
     """`ragauge delete --user`: a dry run changes nothing, and the deletion says that 0 bytes are found."""
 
     def typed(*words: str) -> tuple[int, str]:

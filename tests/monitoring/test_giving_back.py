@@ -197,6 +197,6 @@ def test_a_receiver_that_hangs_holds_nobody_up(drips: bool) -> None:
         began = time.monotonic()
         with pytest.raises(TimeoutError, match=r"no answer within 0\.5 s"):
             post(f"http://127.0.0.1:{listening.getsockname()[1]}", b"{}", {}, timeout=0.5)
-        assert time.monotonic() - began < 60     # it would hang for ever
+        assert time.monotonic() - began < 60  # it would hang for ever
         over.set()
         thread.join(10)

@@ -70,7 +70,7 @@ def killed(start: Callable[..., Server], store: Store, config: Path, moments: li
         assert len(acknowledged) == len(set(acknowledged))
         assert sum(run.done for run in runs) == len(found)
         scores = [one for run in runs for one in again.scores.frame(run.run_id, None)["query_id"]]
-        assert sorted(scores) == sorted(found)     # one score a response
+        assert sorted(scores) == sorted(found)  # one score a response
         assert {count.outcome for count in again.ledger.counts()} == {"scored"}
 
 
@@ -89,7 +89,7 @@ def test_three_kills(served: Callable[..., Server], store: Store, config: Path) 
 
 
 @pytest.mark.prove
-@pytest.mark.timeout(3600)     # a server starts twenty times, each in seconds where the machine is busy
+@pytest.mark.timeout(3600)  # a server starts twenty times, each in seconds where the machine is busy
 def test_twenty_kills(served: Callable[..., Server], store: Store, config: Path) -> None:
     """The same of 20 moments, from 0 to 3 seconds after the first answer."""
     generator = random.Random(26)

@@ -33,12 +33,14 @@ from ragauge.store.open import Store, open_store
 CONFIG = "monitor: {metrics: [faithfulness], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}"
 # number of an answer -> what a person says of it; odd ones the judge finds unsupported; the last has the texts of 0
 SAID: dict[int, dict[str, Any]] = {
-    0: {"name": "groundedness", "score.label": "hallucinated"}, 1: {"name": "groundedness", "score.label": "grounded"},
-    2: {"name": "faithfulness", "score.value": 0.0}, 3: {"name": "faithfulness", "score.value": 1.0},
-}  # fmt: skip
+    0: {"name": "groundedness", "score.label": "hallucinated"},
+    1: {"name": "groundedness", "score.label": "grounded"},
+    2: {"name": "faithfulness", "score.value": 0.0},
+    3: {"name": "faithfulness", "score.value": 1.0},
+}
 N, EQUAL = 7, 6
 POLICY = Policy(metrics=("faithfulness",))
-SHOWN = 5.0     # seconds in which the list's means are made anew
+SHOWN = 5.0  # seconds in which the list's means are made anew
 # forms' secrets, moments, and how far the last evaluation was: of one trace or of all
 PASSING = re.compile(r'name="csrf" value="[^"]*"|\d{4}-\d\d-\d\dT[\d:.]+|"(?:to_evaluate|evaluated)": \d+')
 
@@ -98,9 +100,7 @@ def pages(server: Server, run_id: str) -> dict[str, str]:
 
 @pytest.mark.server
 @pytest.mark.parametrize("days", [0, 3])
-def test_late_labels_change_the_answer(
-    days: int, served: Callable[..., Server], store: Store, tmp_path: Path
-) -> None:
+def test_late_labels_change_the_answer(days: int, served: Callable[..., Server], store: Store, tmp_path: Path) -> None:
     """Labels sent after the evaluation decide as an import of the same: verdict, cause, list, report and pages.
 
     They say wrong of two answers that had passed, and right of two that had failed; a trace of equal texts changes too.
@@ -144,9 +144,7 @@ def test_late_labels_change_the_answer(
 
 
 @pytest.mark.server
-def test_a_server_killed_once_the_label_is_there(
-    served: Callable[..., Server], store: Store, tmp_path: Path
-) -> None:
+def test_a_server_killed_once_the_label_is_there(served: Callable[..., Server], store: Store, tmp_path: Path) -> None:
     """A server that is killed as soon as it has kept a label decides by it after its next start."""
     config = tmp_path / "ragauge.yaml"
     config.write_text(CONFIG)
@@ -208,7 +206,7 @@ def test_a_killed_decision_is_made_again(
         assert LabelDecisions(again).look() == len(numbers) == 1
         assert (verdict_now(again), again.labels.queued_decisions()) == ("passed", {})
         assert before != "passed"
-        sender().post("/v1/logs", json=event(**GROUNDED))     # the same again
+        sender().post("/v1/logs", json=event(**GROUNDED))  # the same again
         settle(again, POLICY, LATER)
         assert LabelDecisions(again).look() == 0
 
@@ -224,7 +222,7 @@ def test_an_evaluation_under_way(sender: Callable[..., TestClient], store: Store
     with store.held(run_id):
         assert (decisions.look(), decisions.look()) == (1, 0)
         assert verdict_now(store) == "passed"
-        (number,) = store.runs.order(run_id).numbers     # it ends with a verdict that does not know the label
+        (number,) = store.runs.order(run_id).numbers  # it ends with a verdict that does not know the label
         for (_, judge), (verdict, _) in before.items():
             store.verdicts.write(run_id, judge, {number: verdict})
         assert verdict_now(store) != "passed"

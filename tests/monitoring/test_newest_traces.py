@@ -47,8 +47,9 @@ def test_the_newest_traces_say_when_and_what(store: Store) -> None:
     taken(store)
     found = trace_list(store=store.url)
     assert {(one.at, one.query) for one in found.found.rows} == {
-        ("2023-11-14T22:13:20+00:00", ASKED[0]), ("2023-11-14T22:14:20+00:00", ASKED[1]),
-    }  # fmt: skip
+        ("2023-11-14T22:13:20+00:00", ASKED[0]),
+        ("2023-11-14T22:14:20+00:00", ASKED[1]),
+    }
     assert "2023-11-14 22:13" in repr(found)
     assert trace_list(outcome="to score", limit=1, store=store.url).found.matching == 2
     with pytest.raises(UnknownName, match="outcome of a trace here"):

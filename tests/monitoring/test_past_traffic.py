@@ -35,11 +35,13 @@ from ragauge.store.inbox import DAY, Batch, TracePart
 from ragauge.store.open import Store, open_store
 
 MONITOR = {
-    "judge": "none", "metrics": ["empty_result_rate"], "sample": {"rate": "100%"},
+    "judge": "none",
+    "metrics": ["empty_result_rate"],
+    "sample": {"rate": "100%"},
     "wait": {"ended": "1s", "quiet": "1s"},
     "monitors": [{"metric": "empty_result_rate", "baseline": "28d", "max_drop": "10 points"}],
     "notify": [{"webhook": "http://127.0.0.1:9/x"}],
-}  # fmt: skip
+}
 NOON = DAY / 2
 KIND = "openinference.span.kind"
 
@@ -59,11 +61,12 @@ def request(n: int, at: float, *, found: bool = True) -> dict[str, Any]:
 
 def history(days: int, each: int, bad: tuple[int, ...] = (), *, n: int = 1) -> list[str]:
     """Lines of the requests of so many days before yesterday; on bad ones nothing is found."""
-    today = (time.time() // DAY - 1) * DAY     # so that all is more than a day old at any hour
+    today = (time.time() // DAY - 1) * DAY  # so that all is more than a day old at any hour
     return [
         json.dumps(request(n + day * each + one, today - (days - day) * DAY + NOON + 60 * one, found=day not in bad))
-        for day in range(days) for one in range(each)
-    ]  # fmt: skip
+        for day in range(days)
+        for one in range(each)
+    ]
 
 
 class Monitored:
@@ -105,7 +108,7 @@ def days_of(store: Store) -> dict[str, int]:
 
 
 def expected_days(days: int, each: int) -> dict[str, int]:
-    today = (time.time() // DAY - 1) * DAY     # so that all is more than a day old at any hour
+    today = (time.time() // DAY - 1) * DAY  # so that all is more than a day old at any hour
     dates = (datetime.fromtimestamp(today - (days - day) * DAY, UTC).date().isoformat() for day in range(days))
     return dict.fromkeys(dates, each)
 
@@ -129,10 +132,10 @@ def test_sixty_days_give_a_baseline_at_once(monitored: Monitored, tmp_path: Path
     assert reference is not None
     assert reference.baseline is not None
     written = {run.run_id: run.done for run in traffic_runs(store)}
-    monitored.send(*given)     # the same once more, over the wire
+    monitored.send(*given)  # the same once more, over the wire
     monitored.work()
     assert {run.run_id: run.done for run in traffic_runs(store)} == written
-    assert repr(monitored.state) == repr(state)     # what is not known is NaN, which equals nothing
+    assert repr(monitored.state) == repr(state)  # what is not known is NaN, which equals nothing
     now = time.time()
     monitored.send(*(json.dumps(request(10**6 + n, now - 1, found=False)) for n in range(150)))
     monitored.work()
@@ -177,8 +180,8 @@ def test_older_ones_wait_for_none_and_newer_ones_for_the_older(store: Store) -> 
     ("began", "day", "past"),
     [
         (-3 * DAY, -3 * DAY, True),
-        (3 * DAY, 0.0, False),     # a clock that is ahead
-        (-3000 * DAY, 0.0, False),     # one that nobody has set
+        (3 * DAY, 0.0, False),  # a clock that is ahead
+        (-3000 * DAY, 0.0, False),  # one that nobody has set
         (-60.0, -60.0, False),
     ],
 )
@@ -222,7 +225,7 @@ def killed_while_it_reads(start: Callable[..., Server], store: Store, options: l
         server = start(*options)
         before = store.inbox.counts().traces
         next(feed, None)
-        waits(lambda before=before: store.inbox.counts().traces > before)     # type: ignore[misc] # a default in a lambda
+        waits(lambda before=before: store.inbox.counts().traces > before)  # type: ignore[misc] # a default in a lambda
         server.end(signal.SIGKILL)
     server = start(*options)
     for _ in feed:
@@ -244,7 +247,7 @@ def test_sixty_days_out_of_a_file_across_kills(
     path.write_text("")
 
     def feed() -> Iterator[None]:
-        for start in range(0, len(given), 400):     # a file may take longer to come than what is read is held for
+        for start in range(0, len(given), 400):  # a file may take longer to come than what is read is held for
             part = given[start : start + 400]
             random.Random(9).shuffle(part)
             with path.open("a") as file:

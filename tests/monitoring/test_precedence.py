@@ -9,7 +9,7 @@ import pytest
 
 from ragauge.monitoring.precedence import LONG, LULL, MOST_REST, GivingWay, SenderWaits
 
-WORK = 0.1     # seconds that a part of the work takes
+WORK = 0.1  # seconds that a part of the work takes
 
 
 class Clock:
@@ -98,7 +98,7 @@ def test_everybody_waits() -> None:
     def wait(seconds: float) -> bool:
         rested.append(seconds)
         clock.now += seconds
-        return len(rested) == 3     # the server ends
+        return len(rested) == 3  # the server ends
 
     with answering.one():
         GivingWay(answering, wait, clock).rest(WORK)

@@ -31,7 +31,7 @@ from ragauge.stats.drift import mean_shift
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store
 
-A_DAY, DRIFT = 60, 5     # requests of a project a day; the day, the first being 0, on which one asks something else
+A_DAY, DRIFT = 60, 5  # requests of a project a day; the day, the first being 0, on which one asks something else
 OWN = ("How do I reset the router of floor {n}?", "Where is the switch of room {n} mounted?", "Is port {n} blocked?")
 OTHER = ("Which wine goes with dish {n} of the menu?", "How long is cake {n} baked?", "Is soup {n} vegan?")
 
@@ -131,8 +131,9 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
     judge_series(store, monitor, watches(read)[0], late + DAY, began=late)
     silent = {one.alert.monitor: one.alert for one in store.monitors.alerts() if one.alert.decide == "no_data"}
     assert {name: one.project for name, one in silent.items()} == {
-        "faithfulness": "shop", "faithfulness (desk)": "desk",
-    }  # fmt: skip
+        "faithfulness": "shop",
+        "faithfulness (desk)": "desk",
+    }
     assert headline(silent["faithfulness"]).endswith("UTC (shop)")
     assert headline(silent["faithfulness (desk)"]).startswith("no score of faithfulness (desk) has come since")
     assert headline(silent["faithfulness (desk)"]).endswith("UTC")
@@ -144,8 +145,10 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
 def test_a_silence_of_drift_is_of_each_project() -> None:
     """One that names no project holds for each, one that names a project for it alone."""
     alert = replace(bare_alert("drift of queries (desk)", "they moved"), decide="drift", project="desk")
-    of_all, other, its = (Silence(name, ("", ""), "why") for name in
-                          ("drift of queries", "drift of queries (shop)", "drift of queries (desk)"))     # fmt: skip
+    of_all, other, its = (
+        Silence(name, ("", ""), "why")
+        for name in ("drift of queries", "drift of queries (shop)", "drift of queries (desk)")
+    )
     assert (of_all.meets(alert), other.meets(alert), its.meets(alert)) == (True, False, True)
 
 
@@ -195,8 +198,12 @@ def test_stable_months_of_several_projects_have_few_alarms(projects: int) -> Non
         found, found_alone = False, False
         for day in range(days):
             there = projects if day >= days // 2 else max(1, projects - 1)
-            p = [mean_shift(draw.normal(size=(50, 2)), draw.normal(size=(50, 2)), seed=day,
-                            permutations=permutations_for(least)).p for _ in range(there)]     # fmt: skip
+            p = [
+                mean_shift(
+                    draw.normal(size=(50, 2)), draw.normal(size=(50, 2)), seed=day, permutations=permutations_for(least)
+                ).p
+                for _ in range(there)
+            ]
             found |= min(p) <= level_of_a_day(monitor, there)
             found_alone |= min(p) <= level_of_a_day(monitor)
         kept, alone = kept + found, alone + found_alone

@@ -37,8 +37,14 @@ def protobuf(*ids: tuple[bytes, bytes, bytes]) -> ExportTraceServiceRequest:
     request = ExportTraceServiceRequest()
     spans = request.resource_spans.add().scope_spans.add().spans
     for trace_id, span_id, parent in ids:
-        spans.add(trace_id=trace_id, span_id=span_id, parent_span_id=parent, name="ask", start_time_unix_nano=1,
-                  end_time_unix_nano=3)  # fmt: skip
+        spans.add(
+            trace_id=trace_id,
+            span_id=span_id,
+            parent_span_id=parent,
+            name="ask",
+            start_time_unix_nano=1,
+            end_time_unix_nano=3,
+        )
     return request
 
 
@@ -59,7 +65,7 @@ def test_json_and_protobuf_are_kept_alike(sender: Sender, store: Store) -> None:
     assert (answer.status_code, answer.headers["content-type"], answer.json()) == (200, "application/json", {})
     (batch,) = kept(store)
     (due,) = store.inbox.due(1e12, 9)
-    assert (due.trace_id, due.due) == (TRACE, due.first + 5.0)     # the root is there
+    assert (due.trace_id, due.due) == (TRACE, due.first + 5.0)  # the root is there
     found = ExportTraceServiceRequest.FromString(batch.body)
     (one, two) = found.resource_spans[0].scope_spans[0].spans
     assert (one.trace_id.hex(), one.span_id.hex(), one.parent_span_id) == (TRACE, ROOT, b"")
@@ -101,11 +107,9 @@ def test_bombs_are_refused_before_they_are_unpacked(sender: Sender, store: Store
     assert kept(store) == []
 
 
-def test_millions_of_empty_parts_are_refused(
-    sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_millions_of_empty_parts_are_refused(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long bodies of parts of two bytes each are 413 before they are read; what is long by its texts is taken."""
-    monkeypatch.setattr(structure, "MOST_PARTS", 20_000)     # of the million that takes a second to count
+    monkeypatch.setattr(structure, "MOST_PARTS", 20_000)  # of the million that takes a second to count
     client = sender()
     spans = b"\x12\x00" * (3 << 20)
     within = b"\x0a" + varint(len(spans) + 5) + b"\x12" + varint(len(spans)) + spans
@@ -236,9 +240,12 @@ def test_a_token_is_asked_for(sender: Sender, store: Store) -> None:
     client = sender(host="0.0.0.0", token=TOKEN)  # noqa: S104 - nothing listens
     basic = base64.b64encode(f"pk-lf-1:{TOKEN}".encode()).decode()
     for path, header, status in (
-        ("/v1/traces", "", 401), ("/v1/traces", "Bearer wrong", 403), ("/v1/traces", f"Bearer {TOKEN}", 200),
-        ("/v1/traces", "Basic !", 401), ("/api/public/otel/v1/traces", f"Basic {basic}", 200),
-    ):  # fmt: skip
+        ("/v1/traces", "", 401),
+        ("/v1/traces", "Bearer wrong", 403),
+        ("/v1/traces", f"Bearer {TOKEN}", 200),
+        ("/v1/traces", "Basic !", 401),
+        ("/api/public/otel/v1/traces", f"Basic {basic}", 200),
+    ):
         headers = {"authorization": header} if header else {}
         answer = client.post(path, json=traces(span()), headers=headers)
         assert answer.status_code == status, header
@@ -259,7 +266,7 @@ def test_what_cannot_be_kept_can_be_sent_again(sender: Sender, store: Store, mon
     intake = Intake(store)
     client = sender(intake=intake)
     with intake.room() as grow:
-        grow(MOST_WAITING - 9)     # bytes: less than a body
+        grow(MOST_WAITING - 9)  # bytes: less than a body
         answer = client.post("/v1/traces", json=traces(span()))
     assert (answer.status_code, answer.headers["retry-after"], answer.json()["code"]) == (429, "1", 8)
 
@@ -280,8 +287,9 @@ def test_logs_keep_events_of_traces(sender: Sender, store: Store) -> None:
     records = [
         {"eventName": "gen_ai.choice", "traceId": TRACE, "spanId": ROOT, "body": {"stringValue": "x"}},
         {"attributes": attributes(event__name="gen_ai.user.message"), "traceId": TRACE, "spanId": ROOT},
-        {"body": {"stringValue": "started"}}, {"eventName": "gen_ai.choice"},
-    ]  # fmt: skip
+        {"body": {"stringValue": "started"}},
+        {"eventName": "gen_ai.choice"},
+    ]
     answer = sender().post("/v1/logs", json={"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]})
     partial = answer.json()["partialSuccess"]
     assert partial["rejectedLogRecords"] == "2"
@@ -323,18 +331,22 @@ def test_redacted_before_it_is_kept(sender: Sender, store: Store) -> None:
     """Values of named attributes are gone, what a pattern matches is a keyed hash, the same for the same text."""
     redaction = Redaction(("user.*", "hidden"), (r"[\w.]+@[\w.]+",), key="k")
     sent = traces(
-        span(attributes=[
-            *attributes(user__id="anna", input__value="mail anna@b.de, or anna@b.de"),
-            {"key": "deep", "value": {"kvlistValue": {"values": attributes(hidden="x")}}},
-            {"key": "list", "value": {"arrayValue": {"values": [{"stringValue": "c@d.de"}]}}},
-        ], events=[{"name": "e", "attributes": attributes(hidden="y")}], status={"message": "no c@d.de"}),
-    )  # fmt: skip
+        span(
+            attributes=[
+                *attributes(user__id="anna", input__value="mail anna@b.de, or anna@b.de"),
+                {"key": "deep", "value": {"kvlistValue": {"values": attributes(hidden="x")}}},
+                {"key": "list", "value": {"arrayValue": {"values": [{"stringValue": "c@d.de"}]}}},
+            ],
+            events=[{"name": "e", "attributes": attributes(hidden="y")}],
+            status={"message": "no c@d.de"},
+        )
+    )
     client = sender(redaction)
     assert client.post("/v1/traces", json=sent).status_code == 200
     line = json.dumps({"query_id": "q", "query": "who is c@d.de?", "metadata": {"hidden": ["z"]}})
     client.post("/v1/responses", content=line, headers={"content-type": "application/x-ndjson"})
     spans, lines = (batch.body for batch in kept(store))
-    for text in (b"anna", b"@", b'"x"', b"\x01x", b"\x01y", b"z\""):
+    for text in (b"anna", b"@", b'"x"', b"\x01x", b"\x01y", b'z"'):
         assert text not in spans + lines, text
     found = MessageToDict(ExportTraceServiceRequest.FromString(spans))["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
     values = {one["key"]: one["value"] for one in found["attributes"]}

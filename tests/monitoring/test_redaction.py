@@ -23,26 +23,40 @@ def kept(store: Store) -> list[bytes]:
     return [batch.body for _, batch in store.inbox.read(range(1, 99))]
 
 
-@pytest.mark.parametrize("where", [
-    {"links": [{"traceId": TRACE, "spanId": CHILD, "attributes": attributes(user__id="anna")}]},
-    {"links": [{"traceId": TRACE, "spanId": CHILD, "attributes": attributes(note="anna@b.de")}]},
-    {"links": [{"traceId": TRACE, "spanId": CHILD, "traceState": "x=anna@b.de"}]},
-    {"traceState": "x=anna@b.de,ot=th:8"},
-    {"events": [{"name": "anna@b.de"}]},
-    {"attributes": [{"key": "user.id", "value": {"bytesValue": "YW5uYQ=="}}]},
-    {"attributes": [{"key": "user", "value": {"kvlistValue": {"values": attributes(id="anna")}}}]},
-    {"attributes": [{"key": "metadata", "value": {"kvlistValue": {"values": [
-        {"key": "user", "value": {"kvlistValue": {"values": attributes(id="anna")}}},
-    ]}}}]},
-    {"attributes": [{"key": "by", "value": {"kvlistValue": {"values": [
-        {"key": "anna@b.de", "value": {"intValue": 1}},
-    ]}}}]},
-    {"attributes": attributes(metadata='{"user": {"id": "anna"}}')},
-    {"attributes": attributes(metadata='{"all": [{"user": {"name": "x", "id": "anna"}}]}')},
-    {"attributes": attributes(metadata=json.dumps({"told": json.dumps({"secret": "anna"})}))},
-    {"attributes": attributes(metadata="[" * 100_000 + "anna")},
-    {"attributes": attributes(metadata='{"a":' * 300 + '"anna"' + "}" * 300)},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"links": [{"traceId": TRACE, "spanId": CHILD, "attributes": attributes(user__id="anna")}]},
+        {"links": [{"traceId": TRACE, "spanId": CHILD, "attributes": attributes(note="anna@b.de")}]},
+        {"links": [{"traceId": TRACE, "spanId": CHILD, "traceState": "x=anna@b.de"}]},
+        {"traceState": "x=anna@b.de,ot=th:8"},
+        {"events": [{"name": "anna@b.de"}]},
+        {"attributes": [{"key": "user.id", "value": {"bytesValue": "YW5uYQ=="}}]},
+        {"attributes": [{"key": "user", "value": {"kvlistValue": {"values": attributes(id="anna")}}}]},
+        {
+            "attributes": [
+                {
+                    "key": "metadata",
+                    "value": {
+                        "kvlistValue": {
+                            "values": [{"key": "user", "value": {"kvlistValue": {"values": attributes(id="anna")}}}]
+                        }
+                    },
+                }
+            ]
+        },
+        {
+            "attributes": [
+                {"key": "by", "value": {"kvlistValue": {"values": [{"key": "anna@b.de", "value": {"intValue": 1}}]}}}
+            ]
+        },
+        {"attributes": attributes(metadata='{"user": {"id": "anna"}}')},
+        {"attributes": attributes(metadata='{"all": [{"user": {"name": "x", "id": "anna"}}]}')},
+        {"attributes": attributes(metadata=json.dumps({"told": json.dumps({"secret": "anna"})}))},
+        {"attributes": attributes(metadata="[" * 100_000 + "anna")},
+        {"attributes": attributes(metadata='{"a":' * 300 + '"anna"' + "}" * 300)},
+    ],
+)
 def test_no_part_of_a_span_keeps_it(where: dict[str, Any], sender: Sender, store: Store) -> None:
     """Links, events, the tracestate and parts of values, by the names on the way to them: none is kept."""
     assert sender(REDACTION).post("/v1/traces", json=traces(span(**where))).status_code == 200
@@ -57,7 +71,7 @@ def test_scopes_and_unknown_fields_keep_nothing(sender: Sender, store: Store) ->
     scope = request.resource_spans.add().scope_spans.add()
     scope.scope.attributes.add(key="user.id").value.string_value = "anna"
     scope.spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, name="ask")
-    body = request.SerializeToString() + b"\xfa\x7f\x04anna"     # field 2047, a text
+    body = request.SerializeToString() + b"\xfa\x7f\x04anna"  # field 2047, a text
     headers = {"content-type": "application/x-protobuf"}
     assert sender(REDACTION).post("/v1/traces", content=body, headers=headers).status_code == 200
     (found,) = kept(store)
@@ -83,9 +97,12 @@ def test_what_is_said_besides_stays(sender: Sender, store: Store) -> None:
 def test_lines_and_the_header(sender: Sender, store: Store) -> None:
     """Names of segments, parts by the names on the way to them, texts that are JSON, and the project of the header."""
     row = {
-        "query_id": "q", "query": "x", "segments": {"anna@b.de": 1}, "metadata": {"user": {"id": "anna"}},
+        "query_id": "q",
+        "query": "x",
+        "segments": {"anna@b.de": 1},
+        "metadata": {"user": {"id": "anna"}},
         "origin": '{"user": [{"id": "anna"}]}',
-    }  # fmt: skip
+    }
     client = sender(REDACTION)
     headers = {**LINES, "x-project-name": "anna@b.de"}
     assert client.post("/v1/responses", content=json.dumps(row), headers=headers).json()["taken"] == 1
@@ -93,9 +110,12 @@ def test_lines_and_the_header(sender: Sender, store: Store) -> None:
     hashed = REDACTION.text("anna@b.de")
     assert [batch.project for _, batch in store.inbox.read(range(9))] == [hashed, hashed]
     assert json.loads(kept(store)[0]) == {
-        "query_id": "q", "query": "x", "segments": {hashed: 1}, "metadata": {"user": {"id": "__REDACTED__"}},
+        "query_id": "q",
+        "query": "x",
+        "segments": {hashed: 1},
+        "metadata": {"user": {"id": "__REDACTED__"}},
         "origin": '{"user": [{"id": "__REDACTED__"}]}',
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("levels", [*range(90, 110), *range(280, 1000, 30), 5000])

@@ -25,22 +25,21 @@ monitor:
   wait: {ended: 1s, quiet: 2s}
   monitors: [{metric: latency, share_above: 1000, max: 15%}]
 """
-A_LIFE = 20     # traces that are sent between two kills
+A_LIFE = 20  # traces that are sent between two kills
 
 
 def asked(slow: bool, user: str, mark: str) -> list[dict[str, object]]:
     """A trace of one second and a half, or of a half."""
     trace_id = secrets.token_hex(16)
     named = {KIND: "CHAIN", "input.value": f"Where is {mark}?", "output.value": f"The {mark} is here.", "user.id": user}
-    root = span(ROOT, trace_id=trace_id, attributes=attributes(named),
-                endTimeUnixNano="2500000000" if slow else "1500000000")     # fmt: skip
+    root = span(
+        ROOT, trace_id=trace_id, attributes=attributes(named), endTimeUnixNano="2500000000" if slow else "1500000000"
+    )
     return [root, finder(trace_id=trace_id)]
 
 
 @pytest.mark.server
-@pytest.mark.parametrize(
-    "kills", [2, pytest.param(20, marks=[pytest.mark.prove, pytest.mark.timeout(3600)])]
-)  # fmt: skip
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=[pytest.mark.prove, pytest.mark.timeout(3600)])])
 def test_a_day_on_call(served: Callable[..., Server], store: Store, tmp_path: Path, kills: int) -> None:
     """Through kills one alert says that answers got slow, within 60 of them; a user's data is deleted with proof."""
     config = tmp_path / "ragauge.yaml"
@@ -65,9 +64,9 @@ def test_a_day_on_call(served: Callable[..., Server], store: Store, tmp_path: Pa
         place = sorted(number for number, _ in again.runs.order(run.run_id)).index(kept.alert.number)
         assert good < place <= good + 60
         assert kept.alert.mean is not None
-        assert 0.3 < kept.alert.mean <= 0.75     # of the window, half of which is slow
+        assert 0.3 < kept.alert.mean <= 0.75  # of the window, half of which is slow
         assert MARK in everything(tmp_path)
-        found = erase(again, [], {"user": "anna"})     # while the server runs
+        found = erase(again, [], {"user": "anna"})  # while the server runs
         assert (found.traces, found.left) == (kills * A_LIFE // 10, {})
         assert MARK not in everything(tmp_path)
     assert server.end() == 0

@@ -40,8 +40,10 @@ def asked(n: int, tenant: str = "acme", **more: Any) -> Arrived:
 def test_always_is_certain(store: Store) -> None:
     """Errors, empty retrievals and thumbs down are kept every time where the configuration says so, and only there."""
     cases: dict[str, dict[str, Any]] = {
-        "error": {"error": "down"}, "empty_retrieval": {"passages": ()}, "thumbs_down": {"outcome": {"thumbs": "down"}},
-    }  # fmt: skip
+        "error": {"error": "down"},
+        "empty_retrieval": {"passages": ()},
+        "thumbs_down": {"outcome": {"thumbs": "down"}},
+    }
     for name, fields in cases.items():
         for always in (frozenset({name}), frozenset(cases) - {name}):
             found = Sampler(store, Policy(rate=0.1, always=always)).chance([asked(1, **fields)], "r", "r0", 0.1)
@@ -67,9 +69,14 @@ BY_USER = {"annotator_kind": "HUMAN"}
         (said("correctness", label="incorrect", score=1, **BY_USER), {"correctness": "incorrect"}, True),
         (said("user_feedback", label="odd", score=0.0), {"user_feedback": 0.0}, True),
         (
-            {**said("thumbs", label="up"), **said("thumbs", "annotations.1.", label="down"),
-             **said("thumbs", "annotations.2.", label="up"), **said("feedback", "annotations.3.", score=1)},
-            {"thumbs": "down", "feedback": 1.0}, True,
+            {
+                **said("thumbs", label="up"),
+                **said("thumbs", "annotations.1.", label="down"),
+                **said("thumbs", "annotations.2.", label="up"),
+                **said("feedback", "annotations.3.", score=1),
+            },
+            {"thumbs": "down", "feedback": 1.0},
+            True,
         ),
         (said("user_feedback", label="up", **BY_USER), {"user_feedback": "up"}, False),
         (said("user_feedback", label="so-so"), {"user_feedback": "so-so"}, False),
@@ -81,14 +88,14 @@ BY_USER = {"annotator_kind": "HUMAN"}
         (said("user_feedback", explanation="It is wrong.", **BY_USER), {}, False),
         (said("user_feedback", "session.annotations.0.", label="down"), {}, False),
     ],
-)  # fmt: skip
+)
 def test_what_users_say_in_spans(
     sender: Callable[..., TestClient], store: Store, annotated: dict[str, Any], outcome: dict[str, Any], judged: bool
 ) -> None:
     """Annotations of a request's outermost span by people are its outcome, and a bad one is judged every time."""
     root = chain()
     root["attributes"] += attributes(annotated)
-    inner = finder(**said("user_feedback", label="down", **BY_USER))     # says something of the search alone
+    inner = finder(**said("user_feedback", label="down", **BY_USER))  # says something of the search alone
     assert sender().post("/v1/traces", json=traces(root, inner)).status_code == 200
     settle(store, Policy(rate=1e-9, always=frozenset({"thumbs_down"})), LATER)
     ((_, response),) = store.runs.pairs(store.runs.list()[0].run_id)
@@ -111,7 +118,7 @@ def test_small_segments_are_raised(store: Store) -> None:
         assert sampler.chance(new, run_id, before_id, 0.05) == 1.0
         sampler.drawn(new, run_id)
     assert sampler.chance(new, run_id, before_id, 0.05) == 0.05
-    store.collecting.add(run_id, [asked(n, "new") for n in range(19)])     # what a server that starts again finds
+    store.collecting.add(run_id, [asked(n, "new") for n in range(19)])  # what a server that starts again finds
     again = Sampler(store, policy)
     assert again.chance(new, run_id, before_id, 0.05) == 1.0
     again.drawn(new, run_id)
@@ -134,20 +141,21 @@ def test_the_rate_falls_where_money_would_not_last(store: Store, monkeypatch: py
     for spent, rate in ((0.0, 0.5), (1.0, 0.5), (4.0, 0.125), (5.0, LEAST)):
         monkeypatch.setattr("ragauge.monitoring.sampling.spent_on", lambda *_, spent=spent: (spent, 500))
         found = Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon)
-        assert found == pytest.approx(rate)     # (5 - spent) / (spent / 500) of 1,000 to come
+        assert found == pytest.approx(rate)  # (5 - spent) / (spent / 500) of 1,000 to come
     store.ledger.write([replace(one, outcome="to score", run_id="r") for one in lines[:75]])
     store.ledger.write([replace(one, outcome="over budget", reason="spent") for one in lines[75:100]])
     monkeypatch.setattr("ragauge.monitoring.sampling.spent_on", lambda *_: (4.0, 500))
-    assert Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon) == pytest.approx(0.025)     # 100 wait
+    assert Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon) == pytest.approx(0.025)  # 100 wait
 
 
 def test_the_money_of_a_day_lasts_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a cent a judgement and 7,200 requests five dollars last for the whole day, to a few cents."""
     monkeypatch.setattr("ragauge.monitoring.sampling.FRESH", 0.0)
     drawn, arrived = [0] * 24, 0
-    monkeypatch.setattr("ragauge.monitoring.sampling.spent_on", lambda _, day: (
-        (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0)
-    ))     # fmt: skip
+    monkeypatch.setattr(
+        "ragauge.monitoring.sampling.spent_on",
+        lambda _, day: (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0),
+    )
     ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], drawn=lambda: 0)
     policy = Policy(rate=0.5, max_cost=5.0)
     sampler = Sampler(cast("Store", SimpleNamespace(ledger=ledger)), policy)

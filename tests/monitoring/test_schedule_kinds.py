@@ -40,7 +40,7 @@ def complaints(store: Store) -> None:
     pairs = [
         (Example(f"t{n}", query), Response(f"t{n}", passages=(), answer="Dark.", outcome={"thumbs": value}))
         for n, (query, value) in enumerate(said.items())
-    ]  # fmt: skip
+    ]
     store.collecting.replace(run.run_id, pairs, ())
 
 
@@ -48,8 +48,7 @@ def test_what_users_reported_joins_the_set(project: Path) -> None:
     """Questions with a thumbs-down and of the regression set are asked too, each once; else they are not."""
     (project / "regressions.jsonl").write_text('{"query_id": "r1", "query": "Is it late?"}\n')
     (project / "ragauge.yaml").write_text(
-        "ui: {regression_set: regressions.jsonl}\n"
-        "gate: {rules: [{metric: recall@1, min: 0.5, decide: point}]}\n"
+        "ui: {regression_set: regressions.jsonl}\ngate: {rules: [{metric: recall@1, min: 0.5, decide: point}]}\n"
     )
     url = f"sqlite:///{project / 'store.db'}"
     with open_store(url) as store:
@@ -148,7 +147,7 @@ def test_a_monthly_suite_is_blocked_by_lost_recall(project: Path, lost: int, sta
     rows = [
         {"query_id": f"q{n}", "query": f"What is part {n} of the router?", "reference": f"Part {n} is a blue valve."}
         for n in range(120)
-    ]  # fmt: skip
+    ]
     (project / "suite.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (project / "monthly.yaml").write_text(RAISED)
     body = """
@@ -202,8 +201,9 @@ def test_an_index_is_checked(project: Path) -> None:
     for name, index in (("good", "scheduled_index:Exact"), ("poor", "null")):
         rg.ann("v.npy", index, queries="q.npy", metric="ip", k=5, name=name, rounds=1, store=url)
     entry = {"name": "recall", "cron": "0 3 * * *"}
-    good, poor = (outcome(project, {**entry, "ann": {"study": name, "queries": "q.npy", "min": 0.9}})
-                  for name in ("good", "poor"))     # fmt: skip
+    good, poor = (
+        outcome(project, {**entry, "ann": {"study": name, "queries": "q.npy", "min": 0.9}}) for name in ("good", "poor")
+    )
     assert (good.state, poor.state) == ("pass", "fail"), f"{good.said} {poor.said}"
     assert "ann_recall" in poor.said
     kept = {**entry, "baseline": good.run_id, "ann": {"study": "poor", "queries": "q.npy", "max_drop": "5 points"}}
@@ -236,10 +236,15 @@ def test_another_served_model_makes_a_run(store: Store) -> None:
     assert newest.why == "model changed"
 
 
-@pytest.mark.parametrize(("watched", "whose", "runs"), [
-    ("", "", ["model of desk changed", "model of shop changed"]), ("", "shop", ["model of shop changed"]),
-    ("shop", "", ["model of shop changed"]), ("shop", "desk", ["model of desk changed"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("watched", "whose", "runs"),
+    [
+        ("", "", ["model of desk changed", "model of shop changed"]),
+        ("", "shop", ["model of shop changed"]),
+        ("shop", "", ["model of shop changed"]),
+        ("shop", "desk", ["model of desk changed"]),
+    ],
+)
 def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: str, runs: list[str]) -> None:
     """Another's model, and a project that is new, are no change; the run and status say whose model it was.
 
@@ -247,8 +252,10 @@ def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: st
     makes the run.
     """
     monitor = {"segments": {"model": "model"}, **({"project": watched} if watched else {})}
-    servers = [Server(store, cron=None, on=["model"], monitor=monitor, **({"project": whose} if whose else {}))
-               for _ in range(2)]     # fmt: skip
+    servers = [
+        Server(store, cron=None, on=["model"], monitor=monitor, **({"project": whose} if whose else {}))
+        for _ in range(2)
+    ]
     days = [("shop", "m1"), ("desk", "m2"), ("desk", "m1"), ("shop", "m2")]
     for n, (sender, model) in enumerate(days):
         served(store, [model] * 200, f"2026-01-0{5 + n}", sender)
@@ -262,15 +269,18 @@ def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: st
     assert f"{runs[-1]}: fine" in str(table.table.rows)
 
 
-@pytest.mark.parametrize(("entry", "said"), [
-    ({"run": None}, "nightly has no run"),
-    ({"project": "shop"}, "names a project, at whose traffic on: [model] and reported alone look"),
-    ({"on": ["model"]}, "segments: {model: model}"),
-    ({"heartbeat": 3, "reported": "7d"}, "judges nothing; leave out reported"),
-    ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "run and set beside ann, which exclude each other"),
-    ({"run": None, "set": None, "ann": {"study": "n", "queries": "q"}}, "an ann without a limit"),
-    ({"run": None, "set": None, "ann": {"study": "n", "queries": "q", "max_drop": "1%"}}, "baseline beside it"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"run": None}, "nightly has no run"),
+        ({"project": "shop"}, "names a project, at whose traffic on: [model] and reported alone look"),
+        ({"on": ["model"]}, "segments: {model: model}"),
+        ({"heartbeat": 3, "reported": "7d"}, "judges nothing; leave out reported"),
+        ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "run and set beside ann, which exclude each other"),
+        ({"run": None, "set": None, "ann": {"study": "n", "queries": "q"}}, "an ann without a limit"),
+        ({"run": None, "set": None, "ann": {"study": "n", "queries": "q", "max_drop": "1%"}}, "baseline beside it"),
+    ],
+)
 def test_what_makes_no_sense_is_refused(entry: dict[str, object], said: str) -> None:
     """Schedules that say two things, or too little, are refused when the configuration is read."""
     problems = read_config({"monitor": {"schedules": [{**NIGHTLY, **entry}]}}).problems

@@ -40,7 +40,7 @@ class Server:
         assert read is not None
         self._scheduler = Scheduler(read, "ragauge.yaml", lambda: self.now, self.do)
         self.outcome: ScheduledOutcome | None = ScheduledOutcome("pass", "r1", "fine")
-        self.then: Callable[[], object] = lambda: None     # what happens while it does a run
+        self.then: Callable[[], object] = lambda: None  # what happens while it does a run
 
     def do(self, wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:
         """Done at once, unless there is nobody left to do it."""
@@ -143,10 +143,13 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
     ]
 
 
-@pytest.mark.parametrize(("error", "told"), [
-    (UsageError("gate.rules[3].tag: no example"), "gate.rules[3].tag: no example"),
-    (KeyError("who is Ann?"), "KeyError; ragauge monitor status shows its text"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (UsageError("gate.rules[3].tag: no example"), "gate.rules[3].tag: no example"),
+        (KeyError("who is Ann?"), "KeyError; ragauge monitor status shows its text"),
+    ],
+)
 def test_a_run_that_cannot_be_made_says_why(tmp_path: Path, error: Exception, told: str) -> None:
     """The reason is in the alert and in what is sent; of an error that may quote a user, the kind alone."""
     with open_store(f"sqlite:///{tmp_path / 'store.db'}") as store:
@@ -216,8 +219,9 @@ def test_a_server_that_ends_leaves_its_run_to_others(store: Store, monkeypatch: 
     monkeypatch.setattr("ragauge.api.monitor_replay.section_of", lambda _: read_config(section).checked().monitor)
     found = traffic(store=store.url).found
     assert [(job.state, job.due[:16]) for job in found.jobs] == [
-        ("noted", "2026-01-07T02:00"), ("running", "2026-01-06T02:00"),
-    ]  # fmt: skip
+        ("noted", "2026-01-07T02:00"),
+        ("running", "2026-01-06T02:00"),
+    ]
     (_, table) = status_sections(found)
     assert table.table is not None
     assert "stopped" in repr(table.table.rows[1])
@@ -245,8 +249,7 @@ def test_a_changed_corpus_makes_one_run(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
-    [({"cron": None}, "neither cron nor on"), ({"on": ["corpus"]}, "Name it: corpus: PATH")],
+    ("entry", "said"), [({"cron": None}, "neither cron nor on"), ({"on": ["corpus"]}, "Name it: corpus: PATH")]
 )
 def test_a_schedule_without_a_time_is_refused(entry: dict[str, object], said: str) -> None:
     """What would never run is said when the configuration is read."""

@@ -76,7 +76,7 @@ def test_taken_in_scored_and_told(served: Callable[..., Server], store: Store) -
     assert "weight 1; for the judge 100 % of such traces are drawn" in said
     assert json.loads(told(store, "status", "--json"))["traffic"]["days"][0]["outcomes"] == {"scored": 1}
     assert server.end() == 0
-    assert len(server.told) == 4     # where, what is read and judged and how exporters find it, and no complaint
+    assert len(server.told) == 4  # where, what is read and judged and how exporters find it, and no complaint
 
 
 def told(store: Store, *words: str) -> str:
@@ -99,11 +99,13 @@ def exported(served: Callable[..., Server], store: Store, exporters: Sequence[st
     with open_store(store.url) as again:
         settle(again, FREE, LATER)
         found: dict[str, dict[str, Any]] = {}
-        for run in again.runs.list():     # two of a system where midnight passed
-            found.setdefault(run.system, {}).update({
-                example.query: (sorted({p.doc_id for p in response.passages or ()}), response.answer)
-                for example, response in again.runs.pairs(run.run_id)
-            })  # fmt: skip
+        for run in again.runs.list():  # two of a system where midnight passed
+            found.setdefault(run.system, {}).update(
+                {
+                    example.query: (sorted({p.doc_id for p in response.passages or ()}), response.answer)
+                    for example, response in again.runs.pairs(run.run_id)
+                }
+            )
         return found
 
 
@@ -122,8 +124,14 @@ def test_every_real_exporter(served: Callable[..., Server], store: Store) -> Non
 
     But where nothing is found LlamaIndex asks no model, and answers with words of its own.
     """
-    exporters = ("haystack", "langfuse", "openinference-haystack", "openinference-langchain",
-                 "openinference-llamaindex", "openllmetry-langchain")  # fmt: skip
+    exporters = (
+        "haystack",
+        "langfuse",
+        "openinference-haystack",
+        "openinference-langchain",
+        "openinference-llamaindex",
+        "openllmetry-langchain",
+    )
     found = exported(served, store, exporters)
     expected = {query: (sorted(ids), answer) for query, (ids, answer) in EXPECTED.items()}
     own = {query: (ids, answer if ids else "Empty Response") for query, (ids, answer) in expected.items()}

@@ -28,7 +28,7 @@ from ragauge.store.scores import Column
 Sender = Callable[..., TestClient]
 GOLDEN = sorted((Path(__file__).resolve().parents[1] / "golden/traces").glob("*.jsonl"))
 KIND = "openinference.span.kind"
-LATER = 1e11     # when every trace is due
+LATER = 1e11  # when every trace is due
 OTHER = "12" * 16
 PROTOBUF = {"content-type": "application/x-protobuf"}
 
@@ -48,7 +48,7 @@ def held(store: Store) -> dict[str, Response]:
     """query_id -> response, over all runs."""
     return {
         example.query_id: response for run in store.runs.list() for example, response in store.runs.pairs(run.run_id)
-    }  # fmt: skip
+    }
 
 
 def line(store: Store, trace_id: str = TRACE) -> LedgerLine:
@@ -95,18 +95,32 @@ def test_one_reading_of_spans(file: Path) -> None:
 def test_one_reading_of_every_kind_of_value() -> None:
     """Every kind of value, events with an exception and their times, links, status and state are read alike."""
     values: list[dict[str, Any]] = [
-        {"boolValue": False}, {"intValue": "-5"}, {"doubleValue": 0.5}, {"bytesValue": "AAE="}, {"stringValue": ""}, {},
-        {"arrayValue": {"values": [{"intValue": 1}, {}]}}, {"arrayValue": {}},
+        {"boolValue": False},
+        {"intValue": "-5"},
+        {"doubleValue": 0.5},
+        {"bytesValue": "AAE="},
+        {"stringValue": ""},
+        {},
+        {"arrayValue": {"values": [{"intValue": 1}, {}]}},
+        {"arrayValue": {}},
         {"kvlistValue": {"values": [{"key": "a", "value": {"stringValue": "b"}}]}},
-    ]  # fmt: skip
+    ]
     named = [{"key": f"k{n}", "value": value} for n, value in enumerate(values)]
-    thrown = {"name": "exception", "attributes": attributes({"exception.type": "E", "exception.message": "no"}),
-              "timeUnixNano": "2000000000"}     # fmt: skip
+    thrown = {
+        "name": "exception",
+        "attributes": attributes({"exception.type": "E", "exception.message": "no"}),
+        "timeUnixNano": "2000000000",
+    }
     links = [{"traceId": OTHER.upper(), "spanId": ROOT, "attributes": named}]
     one = span(
-        attributes=named, status={"code": 2, "message": "failed"}, events=[{"name": "e"}, thrown],
-        droppedAttributesCount=2, traceState="ot=th:8", parentSpanId="0" * 16, links=links,
-    )  # fmt: skip
+        attributes=named,
+        status={"code": 2, "message": "failed"},
+        events=[{"name": "e"}, thrown],
+        droppedAttributesCount=2,
+        traceState="ot=th:8",
+        parentSpanId="0" * 16,
+        links=links,
+    )
     sent = traces(one, span(CHILD, ROOT, status={"code": 2}))
     body = otlp.parse(otlp.TRACES, "json", json.dumps(sent).encode()).message.SerializeToString()
     found = [span for _, span in decoded(body, frozenset({TRACE}))]
@@ -153,7 +167,7 @@ def test_a_late_span_keeps_its_response_in_its_place(sender: Sender, store: Stor
     settle(store, Policy(), LATER)
     before = numbered(store)
     client.post("/v1/traces", json=traces(chain(trace_id=later), finder(trace_id=later)))
-    client.post("/v1/traces", json=traces(finder("b.md")))     # of the last response, whose number is free for a moment
+    client.post("/v1/traces", json=traces(finder("b.md")))  # of the last response, whose number is free for a moment
     settle(store, Policy(), LATER)
     after = numbered(store)
     assert {one: after[one] for one in before} == before
@@ -202,10 +216,15 @@ def test_a_trace_of_several_turns(sender: Sender, store: Store) -> None:
     assert sorted(held(store)) == [TRACE]
 
 
-@pytest.mark.parametrize(("which", "found", "missing"), [
-    ("union", ["a.md", "b.md", "c.md"], {}), ("last", ["b.md", "c.md"], {}), ("span:web", ["a.md"], {}),
-    ("span:none", None, {"passages": "no span 'none' records documents"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("which", "found", "missing"),
+    [
+        ("union", ["a.md", "b.md", "c.md"], {}),
+        ("last", ["b.md", "c.md"], {}),
+        ("span:web", ["a.md"], {}),
+        ("span:none", None, {"passages": "no span 'none' records documents"}),
+    ],
+)
 def test_whose_passages_count(
     which: str, found: list[str] | None, missing: dict[str, str], sender: Sender, store: Store
 ) -> None:
@@ -233,21 +252,25 @@ def test_every_trace_has_its_line(sender: Sender, store: Store) -> None:
         "02": (traces(span(trace_id="02" * 16, attributes=attributes(bare))), "no content", "no question recorded"),
         "03": (
             traces(span(trace_id="03" * 16, attributes=attributes({**bare, "input.value": REDACTED}))),
-            "redacted", "the question is redacted",
+            "redacted",
+            "the question is redacted",
         ),
         "04": (
             traces(span(trace_id="04" * 16, attributes=attributes({**bare, "input.value": "refunds"}))),
-            "no content", "neither answer nor passages are recorded",
+            "no content",
+            "neither answer nor passages are recorded",
         ),
         "05": (
             traces(span(trace_id="05" * 16, attributes=[{"key": "deep", "value": deep}])),
-            "failed", "an attribute is nested deeper than 32 levels",
+            "failed",
+            "an attribute is nested deeper than 32 levels",
         ),
         "06": (
             traces(chain(trace_id="06" * 16), finder(trace_id="06" * 16), service="ragauge"),
-            "filtered", "ragauge's own",
+            "filtered",
+            "ragauge's own",
         ),
-    }  # fmt: skip
+    }
     client = sender()
     for batch, _, _ in cases.values():
         assert client.post("/v1/traces", json=batch).json() == {}
@@ -275,9 +298,9 @@ def test_one_bad_trace_holds_up_no_other(sender: Sender, store: Store) -> None:
     """A trace whose numbers no store keeps, or on which the normaliser breaks, fails alone."""
     client = sender()
     client.post("/v1/traces", json=traces(chain(), finder()))
-    bad = span(CHILD, ROOT, OTHER, attributes=[
-        *attributes({KIND: "RETRIEVER", "retrieval.documents.0.document.content": "x"}),
-    ])  # fmt: skip
+    bad = span(
+        CHILD, ROOT, OTHER, attributes=[*attributes({KIND: "RETRIEVER", "retrieval.documents.0.document.content": "x"})]
+    )
     client.post("/v1/traces", json=traces(chain(trace_id=OTHER), bad))
     lines = [
         json.dumps({"query_id": "q1", "query": "x", "answer": "y", "cost": "much"}),
@@ -293,11 +316,19 @@ def test_one_bad_trace_holds_up_no_other(sender: Sender, store: Store) -> None:
 def test_events_that_came_apart_are_joined(sender: Sender, store: Store) -> None:
     """Texts that travel as log records stand in the response of their trace, whichever came first."""
     records_ = [
-        {"eventName": "gen_ai.user.message", "traceId": TRACE, "spanId": ROOT,
-         "body": {"kvlistValue": {"values": attributes({"content": "How long do refunds take?"})}}},
-        {"eventName": "gen_ai.choice", "traceId": TRACE, "spanId": ROOT,
-         "body": {"kvlistValue": {"values": attributes({"message": {"content": "14 days."}})}}},
-    ]  # fmt: skip
+        {
+            "eventName": "gen_ai.user.message",
+            "traceId": TRACE,
+            "spanId": ROOT,
+            "body": {"kvlistValue": {"values": attributes({"content": "How long do refunds take?"})}},
+        },
+        {
+            "eventName": "gen_ai.choice",
+            "traceId": TRACE,
+            "spanId": ROOT,
+            "body": {"kvlistValue": {"values": attributes({"message": {"content": "14 days."}})}},
+        },
+    ]
     client = sender()
     client.post("/v1/logs", json={"resourceLogs": [{"scopeLogs": [{"logRecords": records_}]}]})
     root = span(attributes=attributes({"gen_ai.operation.name": "chat"}))
@@ -340,7 +371,7 @@ def test_the_draw_is_the_traces_own(sender: Sender, store: Store) -> None:
     ids = [f"{n:032x}" for n in range(1, 401)]
     policy = Policy(rate=0.3)
     drawn = {one for one in ids if policy.draw(one) < 0.3}
-    assert 90 < len(drawn) < 150     # 120 ± 3 standard deviations
+    assert 90 < len(drawn) < 150  # 120 ± 3 standard deviations
     assert drawn == {one for one in ids if Policy(rate=0.5).draw(one) < 0.3}
     assert drawn != {one for one in ids if replace(policy, salt="other").draw(one) < 0.3}
     client = sender()
@@ -349,7 +380,7 @@ def test_the_draw_is_the_traces_own(sender: Sender, store: Store) -> None:
         client.post("/v1/traces", json=traces(root, finder(trace_id=trace_id)))
     settle(store, policy, LATER)
     assert set(held(store)) == set(ids[:20])
-    assert {one.weight for one in held(store).values()} == {2.0}     # its SDK kept one of two
+    assert {one.weight for one in held(store).values()} == {2.0}  # its SDK kept one of two
     (run,) = store.runs.list()
     index = store.runs.index(run.run_id, store.runs.order(run.run_id).numbers)
     assert {one for one, out in zip(index.query_ids, index.left_out(), strict=True) if not out} == drawn & set(ids[:20])
@@ -378,9 +409,7 @@ def test_two_servers_share_the_work(sender: Sender, store: Store) -> None:
     assert run.done == store.runs.size(run.run_id) == 40
 
 
-def test_nothing_of_a_failed_transaction_stays(
-    sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_of_a_failed_transaction_stays(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that ends between writing responses and their lines leaves the traces due, and no response."""
     sender().post("/v1/traces", json=traces(chain(), finder()))
 
@@ -402,6 +431,7 @@ def test_lines_of_capture(sender: Sender, store: Store, tmp_path: Path) -> None:
 
     path = tmp_path / "answers.jsonl"
     with rg.capture(path) as record:
+
         @record
         def answer(query: str) -> dict[str, Any]:
             return {"answer": "14 days.", "passages": [{"doc_id": "a.md", "text": "Refunds take 14 days."}]}

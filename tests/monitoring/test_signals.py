@@ -23,9 +23,10 @@ from ragauge.monitoring.signalling import SignalWatcher
 from ragauge.store.open import Store
 
 MONITOR: dict[str, Any] = {
-    "monitors": [{"signal": "shard_load", "skew_max": 3, "for": "30m"}], "cool_down": "1h",
+    "monitors": [{"signal": "shard_load", "skew_max": 3, "for": "30m"}],
+    "cool_down": "1h",
     "notify": [{"webhook": "http://127.0.0.1:9/"}],
-}  # fmt: skip
+}
 
 
 def gauge(name: str, *values: float) -> dict[str, Any]:
@@ -54,13 +55,13 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
     start, counts, loads = kept[0].at, list[int](), [1.0, *[30.0] * 5, *[1.0] * 8]
     for n, load in enumerate(loads):
         now = start + 600 * (n + 1)
-        store.inbox.add_signals([
-            ("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept
-        ])     # fmt: skip
+        store.inbox.add_signals(
+            [("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept]
+        )
         for _ in range(2):
             SignalWatcher(monitor, watches(file)[0].signals, partial(float, now)).look(store, threading.Event())
         counts.append(len([one for one in store.monitors.alerts() if one.alert.ended_at is None]))
-    assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]     # off from the second on, 30 minutes later an alert
+    assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]  # off from the second on, 30 minutes later an alert
     (told,) = store.monitors.alerts()
     assert told.alert.mean == 30 / (34 / 5)
     assert told.alert.said.endswith("it is 4.41 over 5 sources; the greatest is that of shard=4, 30")
@@ -76,8 +77,9 @@ def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient],
     assert monitor is not None
     assert SignalWatcher(monitor, watches(file)[0].signals).look(store, threading.Event()) == 2
     assert {one.alert.said.partition("does not hold: ")[2] for one in store.monitors.alerts()} == {
-        "it is 1 over 3 sources; the least is that of shard=1, 1", "it is 0.25"
-    }     # of the same moment, so in any order  # fmt: skip
+        "it is 1 over 3 sources; the least is that of shard=1, 1",
+        "it is 0.25",
+    }  # of the same moment, so in any order
 
 
 def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: Store) -> None:
@@ -99,9 +101,7 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     assert told.alert.said.startswith("no value of shard_load has come since")
 
 
-def test_gauges_stand_beside_the_monitors(
-    sender: Callable[..., TestClient], store: Store, tmp_path: Path
-) -> None:
+def test_gauges_stand_beside_the_monitors(sender: Callable[..., TestClient], store: Store, tmp_path: Path) -> None:
     """Where monitors stand says of each gauge its newest values, its limit and its state, with or without a monitor."""
     answer = sender(signals=frozenset({"shard_load", "ctr"})).post("/v1/metrics", json=gauge("shard_load", 1, 1, 1, 9))
     assert answer.status_code == 200
@@ -109,8 +109,9 @@ def test_gauges_stand_beside_the_monitors(
     path.write_text("monitor: {signals: [ctr], monitors: [{signal: shard_load, skew_max: 2}]}")
     shown = monitors(config=path, store=store.url)
     assert [(one.name, one.state, one.value, one.limit) for one in shown.found.gauges] == [
-        ("shard_load", "pending", 3.0, 2.0), ("ctr", "no_data", None, None)
-    ]  # fmt: skip
+        ("shard_load", "pending", 3.0, 2.0),
+        ("ctr", "no_data", None, None),
+    ]
     assert "greatest over mean at most 2" in shown.to_markdown()
 
 
@@ -150,7 +151,8 @@ def test_values_that_are_no_numbers_are_counted(
     points[0] |= {"asDouble": bad}
     del sent["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][1]
     answer = sender(signals=frozenset({"load"})).post("/v1/metrics", json=sent)
-    assert (answer.status_code, answer.json()["partialSuccess"]) == (200, {
-        "rejectedDataPoints": "1", "errorMessage": f"a value of the gauge load must be a finite number, got {got}",
-    })  # fmt: skip
+    assert (answer.status_code, answer.json()["partialSuccess"]) == (
+        200,
+        {"rejectedDataPoints": "1", "errorMessage": f"a value of the gauge load must be a finite number, got {got}"},
+    )
     assert [(one.source, one.value) for one in store.inbox.signal("load", 0.0)] == [("shard=1", 2.0)]

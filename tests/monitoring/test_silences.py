@@ -28,7 +28,7 @@ from ragauge.store.open import Store
 
 HOUR, DAYS = 3600.0, traffic([0.9] * 5, rate=40)
 START = FIRST.timestamp()
-LAST = START + 60 * HOUR     # noon of the third day, when its traffic is stored
+LAST = START + 60 * HOUR  # noon of the third day, when its traffic is stored
 
 
 def test_what_comes_no_more_is_told_once(store: Store) -> None:
@@ -116,16 +116,19 @@ def test_what_is_silenced_is_told_afterwards_if_it_lasts(store: Store, back: boo
         assert len(seen) == (0 if back else 1)
 
 
-@pytest.mark.parametrize(("said", "at", "until"), [
-    ({"until": "2026-01-02 06:00"}, "2026-01-02T05:59", "2026-01-02T06:00"),
-    ({"until": "2026-01-02 06:00"}, "2026-01-02T06:00", None),
-    ({"from": "2026-01-02 06:00", "until": "2026-01-03"}, "2026-01-02T05:59", None),
-    ({"until": "2026-01-02 06:00", "zone": "Europe/Berlin"}, "2026-01-02T05:00", None),
-    ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T01:59", "2026-01-02T02:00"),
-    ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T02:00", None),
-    ({"cron": "0 22 * * *", "for": "4h", "monitor": "latency"}, "2026-01-02T01:59", None),
-    ({"cron": "0 22 * * *", "for": "4h", "segment": {"tenant": "acme"}}, "2026-01-02T01:59", None),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "at", "until"),
+    [
+        ({"until": "2026-01-02 06:00"}, "2026-01-02T05:59", "2026-01-02T06:00"),
+        ({"until": "2026-01-02 06:00"}, "2026-01-02T06:00", None),
+        ({"from": "2026-01-02 06:00", "until": "2026-01-03"}, "2026-01-02T05:59", None),
+        ({"until": "2026-01-02 06:00", "zone": "Europe/Berlin"}, "2026-01-02T05:00", None),
+        ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T01:59", "2026-01-02T02:00"),
+        ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T02:00", None),
+        ({"cron": "0 22 * * *", "for": "4h", "monitor": "latency"}, "2026-01-02T01:59", None),
+        ({"cron": "0 22 * * *", "for": "4h", "segment": {"tenant": "acme"}}, "2026-01-02T01:59", None),
+    ],
+)
 def test_silences_of_the_configuration(store: Store, said: dict[str, Any], at: str, until: str | None) -> None:
     """They hold from their beginning to before their end, by cron too, in their zone, for their monitor and segment."""
     from ragauge.analysis.monitoring.no_data_detection import no_data_alert
@@ -160,10 +163,15 @@ def test_a_silence_is_said_by_command(store: Store, tmp_path: Path) -> None:
     assert {one.silenced for one in alerts(**given).found.alerts} == {""}
 
 
-@pytest.mark.parametrize(("entry", "said"), [
-    ({"why": "x"}, "it would never end"), ({"cron": "0 2 * * *", "why": "x"}, "write both or neither"),
-    ({"until": "soon", "why": "x"}, "expected a time such as 2026-01-31 22:00"), ({"until": "2026-01-01"}, "why"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"why": "x"}, "it would never end"),
+        ({"cron": "0 2 * * *", "why": "x"}, "write both or neither"),
+        ({"until": "soon", "why": "x"}, "expected a time such as 2026-01-31 22:00"),
+        ({"until": "2026-01-01"}, "why"),
+    ],
+)
 def test_a_silence_that_makes_no_sense_is_refused(entry: dict[str, Any], said: str) -> None:
     """What has no end, time or reason is said when the configuration is read."""
     assert said in str(read_config({"monitor": {"silences": [entry]}}).problems[0])

@@ -63,10 +63,15 @@ def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.Monkey
     assert refused.value.status == 408
 
 
-@pytest.mark.parametrize(("headers", "read"), [
-    ({}, 32), ({"content-length": str(20 * MIB)}, 32), ({"content-length": str(33 * MIB)}, 0),
-    ({"expect": "100-continue"}, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("headers", "read"),
+    [
+        ({}, 32),
+        ({"content-length": str(20 * MIB)}, 32),
+        ({"content-length": str(33 * MIB)}, 0),
+        ({"expect": "100-continue"}, 0),
+    ],
+)
 def test_of_what_is_refused_no_more_than_the_limit_is_read(headers: dict[str, str], read: int) -> None:
     """32 MiB of a body without end; nothing of one that declares more, or that waits to be asked for."""
     asked: list[int] = []
@@ -130,7 +135,7 @@ def test_slow_clients_wait_alone(served: Callable[..., Server]) -> None:
         assert longest < bodies.PATIENCE / 2
         assert worked(server) - work < 2
         assert resident(server) < before + 20
-        slow[0].sendall(body[10:])     # whoever goes on is answered all the same
+        slow[0].sendall(body[10:])  # whoever goes on is answered all the same
         slow[0].settimeout(PATIENCE)
         assert slow[0].recv(64).startswith(b"HTTP/1.1 200")
     assert server.end() == 0
@@ -153,7 +158,7 @@ def test_what_is_declared_and_not_sent_takes_no_room(served: Callable[..., Serve
         began, work = time.monotonic(), worked(server)
         for turn in range(10):
             assert server.post(traces(chain(trace_id=f"{turn + 2:032x}"))) == 200
-        assert time.monotonic() - began < bodies.PATIENCE     # the time of the silent ones is not over
+        assert time.monotonic() - began < bodies.PATIENCE  # the time of the silent ones is not over
         assert worked(server) - work < 2
     packer = zlib.compressobj(1, wbits=31)
     zeros = packer.compress(bytes(60 * MIB)) + packer.flush(zlib.Z_SYNC_FLUSH)
@@ -168,7 +173,7 @@ def _fill(server: Server, body: bytes, packing: str, within: int) -> None:
     with clients(server, within + 4, f"Content-Length: {16 * MIB}{packing}") as (several, head):
         for one in several:
             one.sendall(head)
-            with suppress(ConnectionError):     # who is refused is not read to the end
+            with suppress(ConnectionError):  # who is refused is not read to the end
                 one.sendall(body)
         waits(lambda: len(select.select(several, [], [], 0.1)[0]) == 4, 20)
         assert all(one.recv(64).startswith(b"HTTP/1.1 429") for one in select.select(several, [], [], 0)[0])

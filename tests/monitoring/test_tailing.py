@@ -53,7 +53,7 @@ def test_spans_and_responses_of_a_file(store: Store, tmp_path: Path, told: list[
     What cannot be read is left out with its place, and takes no other line with it.
     """
     path = tmp_path / "spans.jsonl"
-    assert tail_of(store, path, told).read() == 0     # not there yet
+    assert tail_of(store, path, told).read() == 0  # not there yet
     half = spans_line("12" * 16)
     appended(path, spans_line() + '{no JSON\n\n[1]\n{"foo": 1}\n' + response_line("q1") + half[:50])
     assert tail_of(store, path, told).read() > 0
@@ -85,7 +85,7 @@ def test_a_file_that_is_rotated(store: Store, tmp_path: Path, told: list[str]) -
     path = tmp_path / "spans.jsonl"
     appended(path, response_line("q1"))
     tail_of(store, path, told).read()
-    appended(path, response_line("q2") + response_line("q3").rstrip())     # its last line was never ended
+    appended(path, response_line("q2") + response_line("q3").rstrip())  # its last line was never ended
     path.rename(tmp_path / "spans-1.jsonl")
     appended(path, response_line("q4"))
     tail_of(store, path, told).read()
@@ -102,13 +102,16 @@ def test_a_file_that_is_rotated(store: Store, tmp_path: Path, told: list[str]) -
     assert len(told) == 1
     assert store.inbox.counts().traces == 7
     assert store.inbox.trace("q8") is not None
-    assert store.inbox.trace("q7") is None     # overwritten before it was looked at: this cannot be seen
+    assert store.inbox.trace("q7") is None  # overwritten before it was looked at: this cannot be seen
 
 
-@pytest.mark.parametrize("names", [
-    ("spans.jsonl.3", "spans.jsonl.2", "spans.jsonl.1"),
-    tuple(f"spans-2026-01-31T1{hour}-00-00.000.jsonl" for hour in range(3)),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("spans.jsonl.3", "spans.jsonl.2", "spans.jsonl.1"),
+        tuple(f"spans-2026-01-31T1{hour}-00-00.000.jsonl" for hour in range(3)),
+    ],
+)
 def test_what_was_rotated_between_two_looks_is_read(
     store: Store, tmp_path: Path, told: list[str], names: tuple[str, ...]
 ) -> None:
@@ -158,9 +161,7 @@ def test_a_look_that_is_cut_off_repeats_nothing(
 
 
 @pytest.mark.server
-def test_the_server_is_killed_as_the_file_grows(
-    served: Callable[..., Server], store: Store, tmp_path: Path
-) -> None:
+def test_the_server_is_killed_as_the_file_grows(served: Callable[..., Server], store: Store, tmp_path: Path) -> None:
     """Killed by kill -9 while lines are appended: after the next start every line is there, once."""
     path = tmp_path / "spans.jsonl"
     ids = [secrets.token_hex(16) for _ in range(60)]

@@ -48,10 +48,15 @@ def requests(n: int, seed: int = 1) -> list[Arrived]:
         ids = drawn.sample("abcdefgh", drawn.randint(0, 5))
         passages = tuple(Passage(f"p{one}", one, f"text of {one}", score=drawn.random()) for one in ids)
         response = Response(
-            f"q{at}", passages=passages, answer=drawn.choice(["Yes, 14 days.", "I do not know.", ""]),
-            latency_ms={"total": 100 * drawn.random()}, tokens={"input": drawn.randint(1, 900), "output": 9},
-            cost=drawn.random(), weight=drawn.choice([1.0, 2.0]), error=drawn.choice([None, None, None, "down"]),
-        )  # fmt: skip
+            f"q{at}",
+            passages=passages,
+            answer=drawn.choice(["Yes, 14 days.", "I do not know.", ""]),
+            latency_ms={"total": 100 * drawn.random()},
+            tokens={"input": drawn.randint(1, 900), "output": 9},
+            cost=drawn.random(),
+            weight=drawn.choice([1.0, 2.0]),
+            error=drawn.choice([None, None, None, "down"]),
+        )
         labels = tuple(Relevant((one,), drawn.choice([1, 2])) for one in drawn.sample("abcdefgh", 2))
         found.append((Example(f"q{at}", f"question {at}?", references=("14 days.",), relevant=labels), response))
     return found
@@ -178,10 +183,12 @@ def traffic(store: Store, records: Sequence[Arrived], policy: Policy) -> dict[st
     store.collecting.open_traffic(Run(RUN, "bot 2026-11-27", kind="traffic", system="bot"))
     store.collecting.replace(RUN, records, (), chances)
     store.inbox.add([Batch(0.0, "traces", b"", tuple(TracePart(one.query_id) for _, one in records))])
-    store.ledger.write([
-        LedgerLine(name, "bot", "2026-11-27", "to score", "" if chance else "not drawn", RUN, 1.0, 0.0, policy.rate)
-        for name, chance in chances.items()
-    ])
+    store.ledger.write(
+        [
+            LedgerLine(name, "bot", "2026-11-27", "to score", "" if chance else "not drawn", RUN, 1.0, 0.0, policy.rate)
+            for name, chance in chances.items()
+        ]
+    )
     return chances
 
 
@@ -201,8 +208,10 @@ def test_the_judge_is_asked_about_the_sample(store: Store) -> None:
     card = stored_card(store, store.runs.find(RUN), None).card
     assert card.pending == 0
     assert {one.metric: one.n for one in card.summaries} == {
-        "faithfulness": len(drawn), "latency": 40, "empty_result_rate": 40,
-    }  # fmt: skip
+        "faithfulness": len(drawn),
+        "latency": 40,
+        "empty_result_rate": 40,
+    }
     again = rg.evaluate(RUN, metrics=list(policy.metrics), store=store.url, controls="none")
     assert (again.card.pending, again.card.took["evaluated"]) == (0, 0)
 
@@ -225,8 +234,9 @@ def test_a_gate_of_traffic_counts_none_as_lost(store: Store, rules: Path) -> Non
     judge(store, drawn, [0.4, 0.6] * (len(drawn) // 2) + [0.5] * (len(drawn) % 2))
     found: Any = rg.gate(RUN, rules=str(rules), store=store.url, judge="model")
     assert {check.metric: check.verdict for check in found.gated.checks if check.metric} == {
-        "faithfulness": "pass", "latency": "pass",
-    }  # fmt: skip
+        "faithfulness": "pass",
+        "latency": "pass",
+    }
 
 
 @pytest.fixture
@@ -255,7 +265,7 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     def at() -> str:
         return datetime.fromtimestamp(clock[0], UTC).isoformat(timespec="milliseconds")
 
-    monkeypatch.setattr("ragauge.store.calls.now", at)     # what a call costs counts on the day of this clock too
+    monkeypatch.setattr("ragauge.store.calls.now", at)  # what a call costs counts on the day of this clock too
     scorer = TrafficScorer(store, policy, print, lambda: clock[0])
     scorer.score()
     today, asked = outcomes(store), len(priced.requests)
@@ -266,7 +276,7 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     assert 0 < store.calls.spent_on_traffic(at()[:10])[0] <= 9.0
     assert store.scores.frame(RUN, None).filter(metric="latency").height == 40
     scorer.score()
-    assert (outcomes(store), len(priced.requests)) == (today, asked)     # a look, and nothing is asked
+    assert (outcomes(store), len(priced.requests)) == (today, asked)  # a look, and nothing is asked
     pending = [one for one in arrivals(store, ["faithfulness"]) if one.scores["faithfulness"].status == "pending"]
     assert len(pending) == today["over budget"]
     for _ in range(20):
@@ -279,4 +289,3 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
 
 def outcomes(store: Store) -> dict[str, int]:
     return {count.outcome: count.n for count in store.ledger.counts()}
-

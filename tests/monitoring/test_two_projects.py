@@ -30,7 +30,7 @@ monitor:
 WATCHING = """  drift: [queries]
   notify: [{{webhook: "{hook}"}}]
 """
-A_DAY, DAYS, SINCE = 60, 6, 3     # requests of a project a day; days before today; on how many of them one drifts
+A_DAY, DAYS, SINCE = 60, 6, 3  # requests of a project a day; days before today; on how many of them one drifts
 PROJECTS = ("shop", "desk")
 
 
@@ -79,7 +79,7 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         servers[0].end(signal.SIGKILL)
         again = served("--config", str(config))
         waits(lambda: sum(one.n for one in store.ledger.counts()) == store_days + len(PROJECTS))
-        time.sleep(6)     # a look later nothing more is told
+        time.sleep(6)  # a look later nothing more is told
         page = httpx.get(f"{again.address}/monitor", timeout=PATIENCE).text
         drift = httpx.get(f"{again.address}/monitor/drift", timeout=PATIENCE).text
         config.write_text(CONFIG)
@@ -87,9 +87,11 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         assert servers[1].end() == again.end() == 0
     (told,) = [body for _, body in seen]
     (kept,) = store.monitors.alerts()
-    assert (told["monitor"], told["project"]) == ("drift of queries (desk)", "desk") == (
-        kept.alert.monitor, kept.alert.project,
-    )  # fmt: skip
+    assert (
+        (told["monitor"], told["project"])
+        == ("drift of queries (desk)", "desk")
+        == (kept.alert.monitor, kept.alert.project)
+    )
     assert "1 alert is open: queries of desk on" in page
     assert ("Start it again" in page, "Start it again" in edited) == (False, True)
     assert "All of this is of shop; desk sends too." in drift

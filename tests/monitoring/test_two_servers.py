@@ -78,8 +78,10 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
         asked = Counter(json.dumps(one.body, sort_keys=True) for one in model.requests)
         assert max(asked.values()) == 1
         names = [f"bad{n:04}" for n in range(2 * A_BATCH * BATCHES)]
-        senders = [threading.Thread(target=sending, args=(server, names[place::2], acknowledged))
-                   for place, server in enumerate(servers)]  # fmt: skip
+        senders = [
+            threading.Thread(target=sending, args=(server, names[place::2], acknowledged))
+            for place, server in enumerate(servers)
+        ]
         for sender in senders:
             sender.start()
         waits(lambda: names[2] in acknowledged)
@@ -89,10 +91,10 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
             sender.join()
         waits(lambda: scored(store) >= BEFORE + len(acknowledged), 300)
         waits(lambda: len({body["alert"] for _, body in seen}) == 2, 300)
-        time.sleep(6)     # a look later nothing more is told
+        time.sleep(6)  # a look later nothing more is told
         assert servers[1].end() == 0
         twice = sum(n - 1 for n in Counter(json.dumps(one.body, sort_keys=True) for one in model.requests).values())
-    assert len(acknowledged) > A_BATCH * BATCHES     # the other one took everything that was sent to it
+    assert len(acknowledged) > A_BATCH * BATCHES  # the other one took everything that was sent to it
     there = [example.query_id for run in store.runs.list() for example, _ in store.runs.pairs(run.run_id)]
     assert len(there) == len(set(there))
     assert set(acknowledged) <= set(there)
@@ -100,7 +102,7 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
         judge_id = next(iter(store.scores.judges(run.run_id)), None)
         frame = store.scores.frame(run.run_id, judge_id)
         assert frame.select("query_id", "metric").is_duplicated().sum() == 0
-    assert twice <= 8     # asks on their way at once
+    assert twice <= 8  # asks on their way at once
     alerts = [one.alert for one in store.monitors.alerts()]
     assert sorted(one.monitor for one in alerts) == ["empty_result_rate", "faithfulness"]
     assert sorted(body["alert"] for _, body in seen) == sorted(one.alert_id for one in alerts)

@@ -217,13 +217,14 @@ def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:
         changed = store.monitors.due(0.0)[0].body["changed"]
         name = store.monitors.alerts()[0].alert.alert_id
     assert [(one["value"], one["before"], one["now"]) for one in changed if one["fact"] == "model"] == [
-        ("m-1", 1.0, 0.0), ("m-2", 0.0, 1.0)
-    ]  # fmt: skip
+        ("m-1", 1.0, 0.0),
+        ("m-2", 0.0, 1.0),
+    ]
     assert {one["fact"] for one in changed} == {"model"}
     path = tmp_path / "ragauge.yaml"
     path.write_text(
         "monitor: {segments: {tenant: t}, monitors: [{metric: faithfulness, min: 0.8, segments: [tenant]}]}"
-    )  # fmt: skip
+    )
     page = alert(name, config=path, store=f"sqlite:///{tmp_path / 'store.db'}").to_markdown()
     assert "| model | m-2 | 0% | 100% |" in page
 
@@ -231,9 +232,15 @@ def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:
 def test_slack_gets_no_links_or_mentions() -> None:
     """Names of segments and causes cannot be a link or call everybody."""
     body = {
-        "event": "fired", "title": "faithfulness of tenant <!channel>", "asked": "a & b", "alert": "a1",
-        "fired_at": "2026-01-01T00:00", "causes": [], "changed": [], "traces": [],
-    }  # fmt: skip
+        "event": "fired",
+        "title": "faithfulness of tenant <!channel>",
+        "asked": "a & b",
+        "alert": "a1",
+        "fired_at": "2026-01-01T00:00",
+        "causes": [],
+        "changed": [],
+        "traces": [],
+    }
     assert slack_text(body).startswith("faithfulness of tenant &lt;!channel&gt;\nAsked: a &amp; b.")
 
 
@@ -248,7 +255,7 @@ def test_a_mail_is_sent(tmp_path: Path) -> None:
         stored(store, DAYS[:160])
         judge_series(store, monitor, watched, 0.0)
         (first, *_) = store.monitors.due(0.0)
-        assert deliver(store, monitor, 0.0) == 1      # the mailbox takes one
+        assert deliver(store, monitor, 0.0) == 1  # the mailbox takes one
         thread.join(10)
     mail = "".join(received)
     assert "Subject: faithfulness" in mail
@@ -321,9 +328,25 @@ def test_status_counts_every_open_alert(tmp_path: Path) -> None:
 def bare_alert(monitor: str, said: str) -> Alert:
     """An alert that says itself what fired."""
     return Alert(
-        "5c3d1e7f00", monitor, "a run in time that passes its gate", ("", ""), FIRST, -1, "", FIRST.date(), None, 0,
-        0.0, None, 1.0, 1.0, 1, "schedule", False, said=said,
-    )  # fmt: skip
+        "5c3d1e7f00",
+        monitor,
+        "a run in time that passes its gate",
+        ("", ""),
+        FIRST,
+        -1,
+        "",
+        FIRST.date(),
+        None,
+        0,
+        0.0,
+        None,
+        1.0,
+        1.0,
+        1,
+        "schedule",
+        False,
+        said=said,
+    )
 
 
 def test_no_monitors_no_watcher(tmp_path: Path) -> None:
@@ -386,19 +409,28 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
 
 def asked(**rule: Any) -> tuple[MonitorSection, Watches]:
     """One monitor of faithfulness, and a receiver."""
-    file = read_config({"monitor": {
-        "segments": {"tenant": "metadata.tenant"}, "monitors": [{"metric": "faithfulness", **rule}],
-        "notify": [{"webhook": "http://127.0.0.1:9/"}],
-    }})  # fmt: skip
+    file = read_config(
+        {
+            "monitor": {
+                "segments": {"tenant": "metadata.tenant"},
+                "monitors": [{"metric": "faithfulness", **rule}],
+                "notify": [{"webhook": "http://127.0.0.1:9/"}],
+            }
+        }
+    )
     monitor = file.checked().monitor
     assert monitor is not None
     return monitor, watches(file)[0]
 
 
-@pytest.mark.parametrize(("metric", "sample", "heaviest"), [
-    ("faithfulness", {"rate": "5%", "always": ["error"]}, 20), ("faithfulness", {"rate": "5%"}, 0),
-    ("empty_result_rate", {"rate": "5%", "always": ["error"]}, 0),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("metric", "sample", "heaviest"),
+    [
+        ("faithfulness", {"rate": "5%", "always": ["error"]}, 20),
+        ("faithfulness", {"rate": "5%"}, 0),
+        ("empty_result_rate", {"rate": "5%", "always": ["error"]}, 0),
+    ],
+)
 def test_what_a_drawn_request_weighs(metric: str, sample: dict[str, Any], heaviest: float) -> None:
     """On its first day a level knows what a drawn request stands for, where a judge is asked about others always."""
     side = "min" if metric == "faithfulness" else "max"

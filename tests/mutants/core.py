@@ -49,8 +49,12 @@ MUTANTS = [
     Mutant("gating/decide.py", "value < limit - NEAR if", "value < limit + NEAR if", GATE),
     Mutant("gating/decide.py", "most if self.above else least, limit", "least if self.above else most, limit", GATE),
     Mutant("gating/decide.py", "return interval.high if self.above", "return interval.low if self.above", GATE),
-    Mutant("gating/decide.py", "if self.same or not self.enough or self.sample.estimate is None:\n" + LAX,
-           "if self.same or self.sample.estimate is None:\n" + LAX, GATE),
+    Mutant(
+        "gating/decide.py",
+        "if self.same or not self.enough or self.sample.estimate is None:\n" + LAX,
+        "if self.same or self.sample.estimate is None:\n" + LAX,
+        GATE,
+    ),
     Mutant("gating/decide.py", "ALPHA = 0.05 ", "ALPHA = 0.1 ", GATE),
     Mutant("gating/decide.py", "self._interval(alpha, where)", "self._interval(2 * alpha, where)", GATE),
     Mutant("gating/sample.py", '"less" if worse_is_less else', '"less" if not worse_is_less else', GATE),
@@ -58,31 +62,50 @@ MUTANTS = [
     Mutant("gating/family.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
     Mutant("gating/checking.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
     # comparison and estimating
-    Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', 'if not metric else (up', COMPARED),
+    Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', "if not metric else (up", COMPARED),
     Mutant(CORRECTION, "min(1.0, k * p_values[index])", "min(1.0, p_values[index])", COMPARED),
     Mutant(CORRECTION, "p is not None and p > alpha", "p is not None and p > 1", COMPARED),
     Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
-    Mutant("analysis/estimating.py", "kind=sample.kind, weights=sample.weights, clusters=sample.clusters",
-           "kind=sample.kind, weights=sample.weights, clusters=None",
-           "analysis/test_estimating analysis/test_summarize"),
-    Mutant("analysis/estimating.py", "return widened(interval, mean, error, values, weights)", "return interval",
-           "analysis/test_judged_intervals"),
+    Mutant(
+        "analysis/estimating.py",
+        "kind=sample.kind, weights=sample.weights, clusters=sample.clusters",
+        "kind=sample.kind, weights=sample.weights, clusters=None",
+        "analysis/test_estimating analysis/test_summarize",
+    ),
+    Mutant(
+        "analysis/estimating.py",
+        "return widened(interval, mean, error, values, weights)",
+        "return interval",
+        "analysis/test_judged_intervals",
+    ),
     # resume
-    Mutant("engine/plan.py", "failed_too=not selection.retry_failed", "failed_too=selection.retry_failed",
-           "engine/test_plan"),
+    Mutant(
+        "engine/plan.py",
+        "failed_too=not selection.retry_failed",
+        "failed_too=selection.retry_failed",
+        "engine/test_plan",
+    ),
     Mutant("engine/plan.py", "return order[:limit]", "return order", "engine/test_plan"),
     # reply keys
-    Mutant("store/replies.py", 'statement.excluded.failed == literal_column("0")',
-           'statement.excluded.failed == literal_column("1")', "store/test_replies"),
+    Mutant(
+        "store/replies.py",
+        'statement.excluded.failed == literal_column("0")',
+        'statement.excluded.failed == literal_column("1")',
+        "store/test_replies",
+    ),
     Mutant("data/ask.py", "ask.judge_repeat, ask.attempt,", "ask.judge_repeat,", "judging/test_reply_keys"),
     Mutant("data/ask.py", "plain(ask.schema), plain(ask.params)", "plain(ask.schema)", "judging/test_reply_keys"),
     # readers
     Mutant(TREC, "part[1:] > part[:-1]", "part[1:] < part[:-1]", "data/test_trec_readers"),
     Mutant(TREC, "order = np.argsort(-values)", "order = np.argsort(values)", "data/test_trec_readers"),
     # studies
-    Mutant("analysis/studies/front.py", "quality[n] > quality[found[-1]]", "quality[n] >= quality[found[-1]]",
-           "analysis/test_study_front"),
+    Mutant(
+        "analysis/studies/front.py",
+        "quality[n] > quality[found[-1]]",
+        "quality[n] >= quality[found[-1]]",
+        "analysis/test_study_front",
+    ),
     Mutant("stats/families.py", "gaps = low - high[:, [i]]", "gaps = low - low[:, [i]]", "stats/test_races"),
     Mutant("stats/selection.py", "left = (drawn == 0)", "left = (drawn >= 0)", "stats/test_races"),
-]     # fmt: skip
+]

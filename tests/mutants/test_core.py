@@ -46,9 +46,13 @@ def run(scratch: Path, names: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
     env = kept | {"PYTHONPATH": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *files], cwd=ROOT, env=env, text=True, capture_output=True,
+        [sys.executable, "-m", "pytest", *options, *files],
+        cwd=ROOT,
+        env=env,
+        text=True,
+        capture_output=True,
         check=False,
-    )     # fmt: skip
+    )
 
 
 @pytest.mark.prove

@@ -136,6 +136,12 @@ def _sound(topic: Topic, rng: Random) -> Scene:
     opening, closing = rng.choice(words.OPENINGS), rng.choice(words.CLOSINGS)
     refusal = "" if topic.parts else rng.choice(words.REFUSALS)
     return Scene(
-        topic, tuple(passages), tuple(candidates), statements, refusal, cites=rng.random() < 0.5,
-        opening="" if refusal else opening, closing="" if refusal else closing,
-    )     # fmt: skip
+        topic,
+        tuple(passages),
+        tuple(candidates),
+        statements,
+        refusal,
+        cites=rng.random() < 0.5,
+        opening="" if refusal else opening,
+        closing="" if refusal else closing,
+    )

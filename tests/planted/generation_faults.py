@@ -70,8 +70,7 @@ def noise(scene: Scene, rng: Random) -> Scene:
     if decoy is not None and apart and rng.random() < 0.75:
         astray = pieces.holding(decoy.sentence.span)
         about = frozenset(range(len(scene.topic.parts)))
-        said = Statement(rng.choice(decoy.said), quotes=decoy.sentence.span, about=about,
-                         conflicts=decoy.conflicts)     # fmt: skip
+        said = Statement(rng.choice(decoy.said), quotes=decoy.sentence.span, about=about, conflicts=decoy.conflicts)
         statements: tuple[Statement, ...] = (said,)
     else:
         wrong = rng.choice(scene.topic.parts[part].wrong)

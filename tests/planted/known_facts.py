@@ -59,12 +59,31 @@ JUDGE = "known-facts"
 FIGURE = re.compile(r"\d[\d,]*")
 # questions of the demo where claims and spans do not pair off in order -> the places (from 0) of each claim's spans
 PARTS: Mapping[str, Sequence[Sequence[int]]] = {
-    "q029": ((0,), (0,)), "q030": ((0,),), "q032": ((0,), (0, 1), (0, 1)), "q036": ((0,), (1,), (0, 1)),
-    "q041": ((0,), (1, 2)), "q047": ((1,), (0,)), "q049": ((0, 1), (2,)), "q053": ((0, 1),), "q055": ((0,),),
-    "q058": ((3, 4), (1,)), "q062": ((0,),), "q063": ((0,),), "q065": ((0,),), "q067": ((0, 1),), "q070": ((0,),),
-    "q071": ((0,),), "q072": ((0,),), "q075": ((0,), (1,), (0, 1)), "q081": ((0,), (1,), (0, 1)), "q082": ((0,), (2,)),
-    "q106": ((0,), (0,), (1,), (1,)), "q107": ((0,),), "q108": ((0, 1),), "q109": ((1,),),
-}     # fmt: skip
+    "q029": ((0,), (0,)),
+    "q030": ((0,),),
+    "q032": ((0,), (0, 1), (0, 1)),
+    "q036": ((0,), (1,), (0, 1)),
+    "q041": ((0,), (1, 2)),
+    "q047": ((1,), (0,)),
+    "q049": ((0, 1), (2,)),
+    "q053": ((0, 1),),
+    "q055": ((0,),),
+    "q058": ((3, 4), (1,)),
+    "q062": ((0,),),
+    "q063": ((0,),),
+    "q065": ((0,),),
+    "q067": ((0, 1),),
+    "q070": ((0,),),
+    "q071": ((0,),),
+    "q072": ((0,),),
+    "q075": ((0,), (1,), (0, 1)),
+    "q081": ((0,), (1,), (0, 1)),
+    "q082": ((0,), (2,)),
+    "q106": ((0,), (0,), (1,), (1,)),
+    "q107": ((0,),),
+    "q108": ((0, 1),),
+    "q109": ((1,),),
+}
 # claims (from 0) that are computed from their spans: no sentence of the corpus says them
 COMPUTED: Mapping[str, Collection[int]] = {"q032": (1, 2), "q036": (2,), "q075": (2,), "q081": (2,)}
 
@@ -164,10 +183,15 @@ class KnownFacts:
             against = in_passages(one.honest, response) if one.honest and not supporting else ()
             claims.append(
                 Claim(
-                    n, one.text, one.start, one.end, supporting=supporting, contradicting=against,
+                    n,
+                    one.text,
+                    one.start,
+                    one.end,
+                    supporting=supporting,
+                    contradicting=against,
                     strength="direct" if supporting else None,
                 )
-            )     # fmt: skip
+            )
         return AnswerFacts(tuple(claims), self._address(example, said), False)
 
     def _address(self, example: Example, said: Sequence[Statement]) -> Address | None:
@@ -188,9 +212,7 @@ class KnownFacts:
 
     def _agree(self, example: Example, said: Sequence[Statement]) -> AgreementFacts:
         words = {self._words(span) for spans in self._parts(example) for span in spans}
-        return AgreementFacts(
-            tuple(_agreement(one, words) for one in said), tuple(self._stated(example, said))
-        )     # fmt: skip
+        return AgreementFacts(tuple(_agreement(one, words) for one in said), tuple(self._stated(example, said)))
 
     def _rate_passages(self, example: Example, response: Response) -> RelevanceFacts:
         relevant = {n for span in example.gold_spans or () for n in self.holding(span, response)}

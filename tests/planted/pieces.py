@@ -13,8 +13,8 @@ from ragauge.data.response import Passage
 from ragauge.systems.reference.retrievers import Bm25, terms
 from ragauge.text.sentences import split
 
-TOKENS = 90            # of a piece
-SAYS_TOO = 0.7         # share of a claim's terms that a sentence of another page must hold to count as saying it
+TOKENS = 90  # of a piece
+SAYS_TOO = 0.7  # share of a claim's terms that a sentence of another page must hold to count as saying it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,13 @@ def pieces() -> tuple[Piece, ...]:
         for one in chunk(page, TOKENS):
             span = Span(page.doc_id, one.start, one.end)
             passage = Passage(
-                one.passage_id, page.doc_id, one.text, span=span, updated_at=page.updated_at,
+                one.passage_id,
+                page.doc_id,
+                one.text,
+                span=span,
+                updated_at=page.updated_at,
                 superseded_by=page.superseded_by,
-            )     # fmt: skip
+            )
             found.append(Piece(passage))
     return tuple(found)
 

@@ -14,7 +14,7 @@ from tests.planted.topics import pages
 from ragauge.data.document import IndexListing
 from ragauge.text.sentences import split
 
-DEPTH = 20     # candidates
+DEPTH = 20  # candidates
 
 
 def empty_retrieval(scene: Scene, rng: Random) -> Scene:
@@ -85,8 +85,7 @@ def stale_source(scene: Scene, rng: Random) -> Scene:
     found = replace(gone, passages=passages, candidates=candidates)
     if old.passage.superseded_by in scene.topic.docs and rng.random() < 0.3:
         return replace(found, statements=(), refusal=rng.choice(words.REFUSALS), closing="")
-    said = Statement(rng.choice(decoy.said), quotes=decoy.sentence.span, about=frozenset({0}),
-                     conflicts=True)     # fmt: skip
+    said = Statement(rng.choice(decoy.said), quotes=decoy.sentence.span, about=frozenset({0}), conflicts=True)
     return replace(found, statements=(said,))
 
 
@@ -96,10 +95,11 @@ def compound(scene: Scene, rng: Random) -> Scene:
     found = rng.choice((_gone(scene, struck), _low(scene, struck, rng), _lost(scene, struck, rng)))
     held = set(found.held())
     filled = [
-        statement if n in held else Statement(rng.choice(scene.topic.parts[n].wrong), about=frozenset({n}),
-                                              conflicts=True)
+        statement
+        if n in held
+        else Statement(rng.choice(scene.topic.parts[n].wrong), about=frozenset({n}), conflicts=True)
         for n, statement in enumerate(scene.statements)
-    ]     # fmt: skip
+    ]
     return replace(found, statements=tuple(filled))
 
 

@@ -155,9 +155,14 @@ class Scene:
             supporting = self.supporting(statement)
             end = start + len(statement.text)
             yield Claim(
-                n, statement.text, start if n > 1 else 0, end, supporting=supporting,
-                contradicting=self._contradicting(statement), strength="direct" if supporting else None,
-            )     # fmt: skip
+                n,
+                statement.text,
+                start if n > 1 else 0,
+                end,
+                supporting=supporting,
+                contradicting=self._contradicting(statement),
+                strength="direct" if supporting else None,
+            )
             start = end + 1
 
     def supporting(self, statement: Statement) -> tuple[int, ...]:

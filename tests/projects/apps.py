@@ -14,9 +14,27 @@ from typing import Any
 
 NAMES = ("pipe", "qa", "engine", "graph", "my_pipeline")
 COLOURS = (
-    "red", "blue", "green", "black", "white", "brown", "grey", "pink", "gold", "lime", "navy", "teal", "plum", "rust",
-    "sand", "jade", "ruby", "mint", "rose", "aqua",
-)  # fmt: skip
+    "red",
+    "blue",
+    "green",
+    "black",
+    "white",
+    "brown",
+    "grey",
+    "pink",
+    "gold",
+    "lime",
+    "navy",
+    "teal",
+    "plum",
+    "rust",
+    "sand",
+    "jade",
+    "ruby",
+    "mint",
+    "rose",
+    "aqua",
+)
 SEARCH = '''"""The documents, and which of them are nearest to a question."""
 
 import re
@@ -230,7 +248,7 @@ class App:
 '''
 SHOPS = {"langchain": LANGCHAIN, "llamaindex": LLAMA, "haystack": HAYSTACK, "service": SERVICE}
 PACKAGES = {"langchain": "langchain_core", "llamaindex": "llama_index.core", "haystack": "haystack"}
-TURNED = ("lambda one: -shares[one]", "lambda one: shares[one]")     # the retriever as it is, and broken
+TURNED = ("lambda one: -shares[one]", "lambda one: shares[one]")  # the retriever as it is, and broken
 
 
 def write_project(folder: Path, framework: str, name: str) -> None:
@@ -248,9 +266,11 @@ def _question(n: int, colour: str, *, by_text: bool) -> dict[str, Any]:
     text = f"The {colour} hub costs {10 + n} euros and weighs {2 + n} pounds."
     labels: dict[str, Any] = {"relevant_texts": [text]} if by_text else {"relevant": {f"hub-{colour}": 1}}
     return {
-        "query_id": f"q{n:02}", "query": f"How much does the {colour} hub cost?",
-        "reference_answer": f"It costs {10 + n} euros.", **labels,
-    }  # fmt: skip
+        "query_id": f"q{n:02}",
+        "query": f"How much does the {colour} hub cost?",
+        "reference_answer": f"It costs {10 + n} euros.",
+        **labels,
+    }
 
 
 def asked_as(framework: str, name: str) -> str:

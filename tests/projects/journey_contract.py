@@ -16,14 +16,14 @@ from tests.projects.apps import COLOURS, asked_as
 from tests.projects.conftest import Walked
 
 MOST_COMMANDS, MOST_SECONDS = 6, 180
-PLUGIN = '''
+PLUGIN = """
 import pytest
 
 @pytest.mark.ragauge("golden.jsonl", system="ragauge_system:system", metrics="recall@5,faithfulness")
 def test_answers(ragauge_example):
     ragauge_example.check({"recall@5": 1})
-'''
-CAPTURED = '''
+"""
+CAPTURED = """
 import json
 import search
 import shop
@@ -41,7 +41,7 @@ with rg.capture("answers.jsonl") as seen:
     shop.rank = lambda question: [(one["doc_id"], one["score"]) for one in found(question)]
     for line in open("golden.jsonl"):
         ask(json.loads(line)["query"])
-'''
+"""
 
 
 @pytest.mark.slow
@@ -71,12 +71,13 @@ class JourneyContract:
         shown = [line.removeprefix("ragauge ") for line in said if line.startswith("ragauge ")]
         assert [one.removesuffix(" -q") for one in walked.commands[1:]] == [one for one in shown if "report" not in one]
 
-    def test_a_broken_retriever_is_red(
-        self, walked: Walked, record_property: Callable[[str, object], None]
-    ) -> None:
+    def test_a_broken_retriever_is_red(self, walked: Walked, record_property: Callable[[str, object], None]) -> None:
         """From the folder to a red gate: at most six commands and three minutes; the rule that fails is recall's."""
-        record_property("figure", f"{self.framework}: {len(walked.commands)} commands and {walked.seconds:.0f} s from "
-                        "an empty folder with an application to a red gate for a broken retriever")     # fmt: skip
+        record_property(
+            "figure",
+            f"{self.framework}: {len(walked.commands)} commands and {walked.seconds:.0f} s from "
+            "an empty folder with an application to a red gate for a broken retriever",
+        )
         rows = [line.split() for line in walked.gate.stdout.splitlines()]
         (recall,) = [row for row in rows if "recall@5" in row and "→" in row]
         assert " ".join(recall).startswith("✗ FAIL recall@5 may fall by at most 15 points 1.000 → 0.000")

@@ -79,8 +79,14 @@ class Shell:
             if script.startswith("pip install "):
                 check_installed(script)
                 continue
-            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=self.folder, env=self.environment,
-                                  capture_output=True, text=True, check=False)     # fmt: skip
+            done = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", script],
+                cwd=self.folder,
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             codes[name] = done.returncode
             print(name, done.stdout[-3000:], done.stderr[-1000:])  # noqa: T201 - shown where a test fails
         return codes

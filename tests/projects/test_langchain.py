@@ -34,9 +34,11 @@ class TestLangChain(JourneyContract):
         head = shell.commit("a retriever that is broken")
         codes = shell.workflow(base, head)
         assert codes == {
-            "Evaluate the base branch": 0, "Evaluate this change": 0, "Gate": 3,
+            "Evaluate the base branch": 0,
+            "Evaluate this change": 0,
+            "Gate": 3,
             "ragauge report change -o report.html": 0,
-        }     # fmt: skip
+        }
         assert (shell.folder / "report.html").stat().st_size > 10_000
 
 

@@ -15,6 +15,7 @@ from tests.projects.apps import NAMES, PACKAGES, SHOPS, asked_as, write_project
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Makes a project the working directory, with its modules not imported yet."""
+
     def made(framework: str, name: str) -> None:
         package = PACKAGES.get(framework)
         if package and find_spec(package.partition(".")[0]) is None:
@@ -31,12 +32,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")     # of the frameworks themselves
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the frameworks themselves
 @pytest.mark.parametrize("framework", SHOPS)
 def test_init_is_right_and_the_system_answers(
-    cli: Cli, project: Callable[[str, str], None], framework: str,  # noqa: F811 - the fixture
+    cli: Cli,  # noqa: F811 - the fixture
+    project: Callable[[str, str], None],
+    framework: str,
     record_property: Callable[[str, object], None],
-) -> None:     # fmt: skip
+) -> None:
     """Under every name the system is found first, and one question that is asked of what init wrote is answered."""
     right = 0
     for name in NAMES:

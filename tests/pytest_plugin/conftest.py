@@ -12,7 +12,7 @@ from tests.engine.tiny_judge import SPEC
 import ragauge as rg
 from ragauge.api.gate import gate
 
-APP = '''
+APP = """
 import json
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def answer(question):
         print(question, file=file)
     row = ANSWERS[question]
     return {"answer": row["answer"], "passages": row["passages"]}
-'''
+"""
 
 
 def rows() -> list[dict[str, Any]]:
@@ -34,12 +34,17 @@ def rows() -> list[dict[str, Any]]:
     found = []
     for i in range(1, 7):
         wrong = i == 3
-        found.append({
-            "query_id": f"q{i}", "query": f"What is number {i}?", "relevant": {f"d{i}": 1},
-            "answer": "The tower is made of cheese." if wrong else f"Number {i} is {i}00 metres tall.",
-            "passages": [{"doc_id": "other" if wrong else f"d{i}", "text": f"Number {i} is {i}00 metres tall"}],
-            "reference_answer": f"Number {i} is {i}00 metres tall", "segments": {"part": "odd" if i % 2 else "even"},
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{i}",
+                "query": f"What is number {i}?",
+                "relevant": {f"d{i}": 1},
+                "answer": "The tower is made of cheese." if wrong else f"Number {i} is {i}00 metres tall.",
+                "passages": [{"doc_id": "other" if wrong else f"d{i}", "text": f"Number {i} is {i}00 metres tall"}],
+                "reference_answer": f"Number {i} is {i}00 metres tall",
+                "segments": {"part": "odd" if i % 2 else "even"},
+            }
+        )
     return found
 
 

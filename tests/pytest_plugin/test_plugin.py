@@ -52,17 +52,19 @@ def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=RECORDED)
     done = project.runpytest(TINY)
     done.assert_outcomes(passed=5, failed=1)
-    done.stdout.fnmatch_lines([
-        "E * ExampleFailed: q3: recall@5 is 0, wanted at least 1; faithfulness is 0, wanted at least 0.8",
-        "*  question  What is number 3?",
-        "*  answer    The tower is made of cheese.",
-        "*  cause     * (*): *",
-        "*  fix       *",
-        "*  explain   ragauge explain * q3",
-        "run answers (*): 5 examples passed, 1 failed",
-        "  ragauge report * -o report.html",
-        "FAILED test_it.py::test_it?q3? - ExampleFailed: q3: *",
-    ])     # fmt: skip
+    done.stdout.fnmatch_lines(
+        [
+            "E * ExampleFailed: q3: recall@5 is 0, wanted at least 1; faithfulness is 0, wanted at least 0.8",
+            "*  question  What is number 3?",
+            "*  answer    The tower is made of cheese.",
+            "*  cause     * (*): *",
+            "*  fix       *",
+            "*  explain   ragauge explain * q3",
+            "run answers (*): 5 examples passed, 1 failed",
+            "  ragauge report * -o report.html",
+            "FAILED test_it.py::test_it?q3? - ExampleFailed: q3: *",
+        ]
+    )
     shown = done.stdout.str()
     assert "regression.py" not in shown
     command = next(line for line in shown.splitlines() if "  explain " in line).split("explain   ")[1].split()
@@ -73,13 +75,15 @@ def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:
 
 def test_a_plain_assert_has_the_facts_below(project: pytest.Pytester) -> None:
     """Where the test itself asserts, the example's facts stand in a section of the failure."""
-    project.makepyfile(test_it="""
+    project.makepyfile(
+        test_it="""
         import pytest
 
         @pytest.mark.ragauge("answers.jsonl", metrics="faithfulness")
         def test_it(ragauge_example):
             assert ragauge_example["faithfulness"] == 1
-    """)
+    """
+    )
     done = project.runpytest(TINY)
     done.assert_outcomes(passed=5, failed=1)
     done.stdout.fnmatch_lines(["E * assert 0.0 == 1", "*- ragauge -*", "q3*", "  question  What is number 3?"])
@@ -132,7 +136,8 @@ def test_filter(project: pytest.Pytester) -> None:
 
 def test_evaluated_once_and_gated(project: pytest.Pytester) -> None:
     """ragauge_evaluate gives marked tests and others one scorecard; ragauge_gate passes it or fails with its text."""
-    project.makepyfile(test_it="""
+    project.makepyfile(
+        test_it="""
         import pytest
 
         @pytest.mark.ragauge("golden.jsonl", system="my_app:answer", metrics="recall@5")
@@ -147,7 +152,8 @@ def test_evaluated_once_and_gated(project: pytest.Pytester) -> None:
         def test_gate(least, ragauge_evaluate, ragauge_gate):
             card = ragauge_evaluate("golden.jsonl", system="my_app:answer", metrics="recall@5")
             assert ragauge_gate(card, rules=rule(least)).passed
-    """)
+    """
+    )
     done = project.runpytest(TINY)
     done.assert_outcomes(passed=7, failed=1)
     done.stdout.fnmatch_lines(["*test_gate[[]0.9[]]*", "E * Failed: Gate failed: my_app:answer.", "E *recall@5*"])
@@ -156,7 +162,8 @@ def test_evaluated_once_and_gated(project: pytest.Pytester) -> None:
 
 def test_systems_are_told_apart(project: pytest.Pytester) -> None:
     """Functions of one name, closures and objects of one class are systems of their own."""
-    project.makepyfile(test_it="""
+    project.makepyfile(
+        test_it="""
         import pytest
 
         def made(word):
@@ -176,7 +183,8 @@ def test_systems_are_told_apart(project: pytest.Pytester) -> None:
             cards = [ragauge_evaluate("golden.jsonl", system=one, metrics="exact_match") for one in SYSTEMS]
             said = [{view.response.answer for view in card.examples()} for card in cards]
             assert said == [{"one"}, {"other"}, {"third"}, {"fourth"}, {"fifth"}, {"sixth"}]
-    """)
+    """
+    )
     project.runpytest(TINY).assert_outcomes(passed=1)
 
 
@@ -184,10 +192,8 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
     """The run and the cause of each example are properties of its test in JUnit's XML."""
     project.makepyfile(test_it=RECORDED)
     project.runpytest(TINY, "--junitxml", "out.xml").assert_outcomes(passed=5, failed=1)
-    cases = ElementTree.parse(project.path / "out.xml").getroot().iter("testcase")     # noqa: S314 - pytest wrote it above
-    causes = {
-        case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")} for case in cases
-    }
+    cases = ElementTree.parse(project.path / "out.xml").getroot().iter("testcase")  # noqa: S314 - pytest wrote it above
+    causes = {case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")} for case in cases}
     assert causes["test_it[q3]"]["ragauge_cause"]
     assert causes["test_it[q1]"]["ragauge_cause"] == ""
     assert len({found["ragauge_run"] for found in causes.values()}) == 1
@@ -208,8 +214,11 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
 def test_mistakes_are_told(changed: tuple[str, str], said: str, project: pytest.Pytester) -> None:
     """A mistake in a marker or a check fails with what is wrong and the nearest name, and nothing passes."""
     text = RECORDED.replace("ragauge_example.check", "ragauge_example.check" if "(ragauge" else "")
-    project.makepyfile(test_it=text.replace(*changed) if changed[1] != "):" else text.replace(*changed).replace(
-        "ragauge_example.check", "print"))     # fmt: skip
+    project.makepyfile(
+        test_it=text.replace(*changed)
+        if changed[1] != "):"
+        else text.replace(*changed).replace("ragauge_example.check", "print")
+    )
     done = project.runpytest(TINY)
     assert done.parseoutcomes().get("passed", 0) == 0
     assert said in " ".join(done.stdout.str().split())
@@ -225,27 +234,31 @@ def test_unmarked(project: pytest.Pytester) -> None:
 
 def test_costs_nothing_unused(project: pytest.Pytester) -> None:
     """In a project that does not use it the plugin is loaded, and of ragauge nothing but itself; no heavy library."""
-    project.makepyfile(test_it=f"""
+    project.makepyfile(
+        test_it=f"""
         import sys
 
         def test_it():
             ours = sorted(name for name in sys.modules if name.split(".")[0] == "ragauge")
             assert ours == ["ragauge", "ragauge.pytest_plugin", "ragauge.version"]
             assert not set({sorted(HEAVY - {"asyncio", "socket"})!r}) & sys.modules.keys()
-    """)
-    others = ("xdist", "timeout", "langsmith_plugin")     # plugins of the packages beside it
+    """
+    )
+    others = ("xdist", "timeout", "langsmith_plugin")  # plugins of the packages beside it
     project.runpytest_subprocess(*(word for name in others for word in ("-p", f"no:{name}"))).assert_outcomes(passed=1)
 
 
 def test_an_error_is_said_once(project: pytest.Pytester) -> None:
     """A marker that cannot be followed is one message, without the exceptions that it was made of."""
-    project.makepyfile(test_it="""
+    project.makepyfile(
+        test_it="""
         import pytest
 
         @pytest.mark.ragauge("answers.jsonl", judge="coherent:x")
         def test_it(ragauge_example):
             ragauge_example.check()
-    """)
+    """
+    )
     done = project.runpytest("-k", "q2")
     done.assert_outcomes(errors=1, deselected=5)
     done.stdout.fnmatch_lines(["no provider or module 'coherent'; nearest: *"])
@@ -257,19 +270,21 @@ def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pyt
 
     So it stands in JUnit's XML: a failed example is a failure, the others are skipped.
     """
-    project.makepyfile(test_it="""
+    project.makepyfile(
+        test_it="""
         import pytest
 
         @pytest.mark.ragauge("answers.jsonl", metrics="latency")
         def test_it(ragauge_example):
             ragauge_example.check()
-    """)
+    """
+    )
     done = project.runpytest("--ragauge-judge=none", "-rs", "--junitxml", "out.xml")
-    done.assert_outcomes(failed=1, skipped=5)     # labels alone show one failure
-    done.stdout.fnmatch_lines([
-        "run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *",
-    ])     # fmt: skip
-    cases = ElementTree.parse(project.path / "out.xml").getroot()     # noqa: S314 - pytest wrote it above
+    done.assert_outcomes(failed=1, skipped=5)  # labels alone show one failure
+    done.stdout.fnmatch_lines(
+        ["run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *"]
+    )
+    cases = ElementTree.parse(project.path / "out.xml").getroot()  # noqa: S314 - pytest wrote it above
     skipped = [one.get("message", "") for one in cases.iter("skipped")]
     assert (len(skipped), len([*cases.iter("failure")]), len([*cases.iter("error")])) == (5, 1, 0)
     assert all("not judged: " in message for message in skipped)

@@ -39,10 +39,17 @@ HOSTILE = "<script>alert('x')</script> [red]a|b[/red] \x1b[31m *b* </td>"
 
 def summary(metric: str, measures: str, mean: float | None, **more: object) -> Summary:
     facts: dict[str, object] = {
-        "direction": "higher", "kind": "mean", "n": 120,
-        "scored": 110, "undefined": 6, "not_applicable": 3, "failed": 1,
-        "interval": None if mean is None else Interval(mean - 0.08, mean + 0.08, "t"), "low": mean, "high": mean,
-    }  # fmt: skip
+        "direction": "higher",
+        "kind": "mean",
+        "n": 120,
+        "scored": 110,
+        "undefined": 6,
+        "not_applicable": 3,
+        "failed": 1,
+        "interval": None if mean is None else Interval(mean - 0.08, mean + 0.08, "t"),
+        "low": mean,
+        "high": mean,
+    }
     return Summary(metric, measures, mean=mean, **{**facts, **more})  # type: ignore[arg-type]     # fields of any type, by name
 
 
@@ -52,19 +59,29 @@ def card() -> ScorecardData:
         summary("recall@5", "retrieval", 0.41),
         summary("faithfulness", "generation", 0.8333, micro=0.85),
         summary("contradicted", "generation", 0.12, direction="lower"),
-        summary("latency", "end_to_end", 1234.5, kind="amount", direction="lower",
-                quantiles={0.5: 900.0, 0.95: 3210.0}),
-        summary("completeness", "end_to_end", None, scored=0, undefined=0, not_applicable=120, failed=0,
-                reasons={"no aspects prepared": 120}),
-    )  # fmt: skip
+        summary(
+            "latency", "end_to_end", 1234.5, kind="amount", direction="lower", quantiles={0.5: 900.0, 0.95: 3210.0}
+        ),
+        summary(
+            "completeness",
+            "end_to_end",
+            None,
+            scored=0,
+            undefined=0,
+            not_applicable=120,
+            failed=0,
+            reasons={"no aspects prepared": 120},
+        ),
+    )
     answer = f"Hub 3 accepts 60 devices. It weighs 90 kg. {HOSTILE}"
     claims = (
         Claim(1, "Hub 3 accepts 60 devices.", 0, 25, supporting=(1,), strength="direct", p=0.93),
         Claim(2, "It weighs 90 kg.", 26, 42, p=0.05, window=Window(1, 0, 5, ("90 kg",))),
     )
     view = ExampleView(
-        Example("q1", f"How many? {HOSTILE}", references=("60 devices.",),
-                relevant=(Relevant(("a",)), Relevant(("z",)))),
+        Example(
+            "q1", f"How many? {HOSTILE}", references=("60 devices.",), relevant=(Relevant(("a",)), Relevant(("z",)))
+        ),
         Response("q1", passages=(Passage("a#1", "a", f"60 devices {HOSTILE}", 0.5),), answer=answer),
         {
             "verify_answer": Evidence(
@@ -82,28 +99,50 @@ def card() -> ScorecardData:
     return ScorecardData(
         Run("r1", f"demo {HOSTILE}", system="reference", config={"k": 5, "note": HOSTILE}),
         JudgeNote("local:1", "The local judge compares words.", ("It does not see negation.",), 0.31),
-        120, 5, summaries, {"type": {HOSTILE: summaries[:2], "temporal": summaries[:2]}}, (finding,),
-        {"retrieval_miss": 62, "hallucinated": 20, "": 3}, 85, (view,), (f"few examples {HOSTILE}",),
+        120,
+        5,
+        summaries,
+        {"type": {HOSTILE: summaries[:2], "temporal": summaries[:2]}},
+        (finding,),
+        {"retrieval_miss": 62, "hallucinated": 20, "": 3},
+        85,
+        (view,),
+        (f"few examples {HOSTILE}",),
         {"recall@5": ("Share of the relevant documents.", "recall@k = #(top_k and L) / #L", "trec_eval")},
-    )  # fmt: skip
+    )
 
 
-METRICS: Mapping[str, tuple[str, str, str, float]] = {     # name -> layer, direction, kind, mean
-    "recall@5": ("retrieval", "higher", "mean", 0.62), "mrr": ("retrieval", "higher", "mean", 0.55),
-    "ndcg@10": ("retrieval", "higher", "mean", 0.58), "context_recall": ("retrieval", "higher", "mean", 0.6),
+METRICS: Mapping[str, tuple[str, str, str, float]] = {  # name -> layer, direction, kind, mean
+    "recall@5": ("retrieval", "higher", "mean", 0.62),
+    "mrr": ("retrieval", "higher", "mean", 0.55),
+    "ndcg@10": ("retrieval", "higher", "mean", 0.58),
+    "context_recall": ("retrieval", "higher", "mean", 0.6),
     "context_precision": ("retrieval", "higher", "mean", 0.48),
     "empty_result_rate": ("retrieval", "lower", "rate", 0.02),
-    "faithfulness": ("generation", "higher", "mean", 0.81), "contradicted": ("generation", "lower", "mean", 0.07),
+    "faithfulness": ("generation", "higher", "mean", 0.81),
+    "contradicted": ("generation", "lower", "mean", 0.07),
     "not_in_context": ("generation", "lower", "mean", 0.12),
     "ignored_top_ranked": ("generation", "lower", "rate", 0.36),
     "citation_precision": ("generation", "higher", "mean", 0.9),
     "answer_relevance": ("generation", "higher", "mean", 0.86),
     "answer_correctness": ("end_to_end", "higher", "mean", 0.52),
-    "answer_recall": ("end_to_end", "higher", "mean", 0.5), "token_f1": ("end_to_end", "higher", "mean", 0.44),
-    "context_tokens": ("end_to_end", "neither", "amount", 900.0), "latency": ("end_to_end", "lower", "amount", 840.0),
-}  # fmt: skip
-CAUSES = {"retrieval_miss": 24, "ranked_low": 14, "hallucinated": 12, "incomplete": 9, "contradicted": 6, "ignored": 5,
-          "span_cut": 4, "noise": 3, "wrong_refusal": 2, "": 1}     # fmt: skip
+    "answer_recall": ("end_to_end", "higher", "mean", 0.5),
+    "token_f1": ("end_to_end", "higher", "mean", 0.44),
+    "context_tokens": ("end_to_end", "neither", "amount", 900.0),
+    "latency": ("end_to_end", "lower", "amount", 840.0),
+}
+CAUSES = {
+    "retrieval_miss": 24,
+    "ranked_low": 14,
+    "hallucinated": 12,
+    "incomplete": 9,
+    "contradicted": 6,
+    "ignored": 5,
+    "span_cut": 4,
+    "noise": 3,
+    "wrong_refusal": 2,
+    "": 1,
+}
 TYPES = ("single_hop", "multi_hop", "comparison", "temporal", "unanswerable")
 TENANTS = ("acme", "northwind", "contoso")
 STAGES = ("candidates", "top n of the candidates", "handed on", "used")
@@ -120,16 +159,33 @@ def summaries(n: int, shift: float = 0.0) -> tuple[Summary, ...]:
     for name, (layer, direction, kind, mean) in METRICS.items():
         amount = kind == "amount"
         middle = mean if amount else min(1.0, max(0.0, mean + shift))
-        ends = Interval(middle * 0.95, middle * 1.06, "t") if amount else Interval(
-            max(0.0, middle - half), min(1.0, middle + half), "t"
-        )     # fmt: skip
+        ends = (
+            Interval(middle * 0.95, middle * 1.06, "t")
+            if amount
+            else Interval(max(0.0, middle - half), min(1.0, middle + half), "t")
+        )
         micro = middle + 0.01 if layer == "generation" and kind == "mean" else None
         quantiles = {0.5: middle * 0.9, 0.95: middle * 2.1, 0.99: middle * 3.3} if amount else {}
         undefined = n // 20
-        found.append(Summary(
-            name, layer, direction, kind, n, n - undefined - 1, undefined, 0, 1, middle, ends, micro,
-            middle - 0.01, middle + 0.01, quantiles,
-        ))  # fmt: skip
+        found.append(
+            Summary(
+                name,
+                layer,
+                direction,
+                kind,
+                n,
+                n - undefined - 1,
+                undefined,
+                0,
+                1,
+                middle,
+                ends,
+                micro,
+                middle - 0.01,
+                middle + 0.01,
+                quantiles,
+            )
+        )
     return tuple(found)
 
 
@@ -157,13 +213,28 @@ def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[L
                 values[name] = round(min(1.0, max(0.0, random_.gauss(centre, 0.22))) * 6) / 6
         query = text(f"How long does {random_.choice(SUBJECTS)} take when the {kind} plan {place} is over its quota?")
         why = text(f"gold document guide-{place % 40} is not among the candidates") if failed else ""
-        found.append(ListedResponse(
-            f"q{place:04d}", 0, query, "failed" if failed else "passed", cause, why,
-            round(random_.random() * (0.6 if failed else 1), 3), values,
-            {"type": kind, "tenant": random_.choice(TENANTS)}, tuple(sorted(random_.sample(range(1, 6), 2))),
-            tuple(sorted(random_.sample(range(1, 6), 2))), 5, kept(random_),
-            {"total": values["latency"], "retrieval": 0.1 * values["latency"], "generation": 0.9 * values["latency"]},
-        ))  # fmt: skip
+        found.append(
+            ListedResponse(
+                f"q{place:04d}",
+                0,
+                query,
+                "failed" if failed else "passed",
+                cause,
+                why,
+                round(random_.random() * (0.6 if failed else 1), 3),
+                values,
+                {"type": kind, "tenant": random_.choice(TENANTS)},
+                tuple(sorted(random_.sample(range(1, 6), 2))),
+                tuple(sorted(random_.sample(range(1, 6), 2))),
+                5,
+                kept(random_),
+                {
+                    "total": values["latency"],
+                    "retrieval": 0.1 * values["latency"],
+                    "generation": 0.9 * values["latency"],
+                },
+            )
+        )
     return sorted(found, key=lambda row: (not row.failed, row.quality or 0.0))
 
 
@@ -192,27 +263,52 @@ def overview(rows: Sequence[ListedResponse], n: int) -> Overview:
     tokens = sorted(row.values["context_tokens"] for row in rows)
     quarters = [tokens[len(tokens) * i // 4] for i in range(4)] + [tokens[-1]]
     lengths = tuple(
-        LengthBand(int(quarters[i]), int(quarters[i + 1]), n // 4, {
-            "faithfulness": estimate(0.9 - 0.07 * i, 0.06, n // 4),
-            "answer_correctness": estimate(0.6 - 0.05 * i, 0.08, n // 4),
-        }, "tokens")
+        LengthBand(
+            int(quarters[i]),
+            int(quarters[i + 1]),
+            n // 4,
+            {
+                "faithfulness": estimate(0.9 - 0.07 * i, 0.06, n // 4),
+                "answer_correctness": estimate(0.6 - 0.05 * i, 0.08, n // 4),
+            },
+            "tokens",
+        )
         for i in range(4)
-    )  # fmt: skip
+    )
     total = distribution("latency", rows).bins
     return Overview(
-        tuple(rows), n, by_segment, tuple(distribution(name, rows) for name in METRICS),
+        tuple(rows),
+        n,
+        by_segment,
+        tuple(distribution(name, rows) for name in METRICS),
         Alignment(
-            ranks, n, n * 2 // 5, estimate(0.4, 0.06, n), True, n // 9, -0.21, Interval(-0.3, -0.12, "bootstrap"),
-            {"first": estimate(0.71, 0.07, 80), "middle": estimate(0.44, 0.08, 74),
-             "last": estimate(0.58, 0.08, 69)},
+            ranks,
+            n,
+            n * 2 // 5,
+            estimate(0.4, 0.06, n),
+            True,
+            n // 9,
+            -0.21,
+            Interval(-0.3, -0.12, "bootstrap"),
+            {"first": estimate(0.71, 0.07, 80), "middle": estimate(0.44, 0.08, 74), "last": estimate(0.58, 0.08, 69)},
         ),
         lengths,
-        tuple(Stage(name, estimate(mean, 0.06, n)) for name, mean in (
-            ("candidates", 0.81), ("top n of the candidates", 0.66), ("handed on", 0.62), ("used", 0.41))),
-        (Timing("total", n, 760.0, 1900.0, 2700.0, total), Timing("retrieval", n, 41.0, 120.0, 260.0),
-         Timing("generation", n, 710.0, 1800.0, 2500.0)),
+        tuple(
+            Stage(name, estimate(mean, 0.06, n))
+            for name, mean in (
+                ("candidates", 0.81),
+                ("top n of the candidates", 0.66),
+                ("handed on", 0.62),
+                ("used", 0.41),
+            )
+        ),
+        (
+            Timing("total", n, 760.0, 1900.0, 2700.0, total),
+            Timing("retrieval", n, 41.0, 120.0, 260.0),
+            Timing("generation", n, 710.0, 1800.0, 2500.0),
+        ),
         Spending({"input": 912.0 * n, "output": 64.0 * n}, n, 0.00042 * n, n),
-    )     # fmt: skip
+    )
 
 
 def view(place: int, row: ListedResponse, text: Callable[[str], str]) -> ExampleView:
@@ -227,20 +323,39 @@ def view(place: int, row: ListedResponse, text: Callable[[str], str]) -> Example
     at = first.find(held)
     free = second.find("They cost nothing.")
     claims = (
-        Claim(1, answer[starts[0] : stop[0]], starts[0], stop[0], supporting=(1,), strength="direct", p=0.94,
-              window=Window(1, at, at + len(held))),
-        Claim(2, text("A restore costs 12 euros."), starts[1], stop[1], contradicting=(2,), p=0.08,
-              window=Window(2, free, free + 18, ("12 euros",)), reason=text("passage 2 says 'nothing'")),
+        Claim(
+            1,
+            answer[starts[0] : stop[0]],
+            starts[0],
+            stop[0],
+            supporting=(1,),
+            strength="direct",
+            p=0.94,
+            window=Window(1, at, at + len(held)),
+        ),
+        Claim(
+            2,
+            text("A restore costs 12 euros."),
+            starts[1],
+            stop[1],
+            contradicting=(2,),
+            p=0.08,
+            window=Window(2, free, free + 18, ("12 euros",)),
+            reason=text("passage 2 says 'nothing'"),
+        ),
         Claim(3, answer[starts[2] : stop[2]], starts[2], stop[2], p=0.2, window=Window(1, 0, 70, ("blue",))),
         Claim(4, None, stop[2] + 1, len(answer), status="failed", reason="the reply was cut off"),
-    )  # fmt: skip
+    )
     span = Span("guide-1", 0, len(first))
     passages = (
-        Passage("guide-1#3", "guide-1", first, 0.82, span), Passage("policy-7#1", "policy-7", second, 0.61),
+        Passage("guide-1#3", "guide-1", first, 0.82, span),
+        Passage("policy-7#1", "policy-7", second, 0.61),
         Passage("old-2#1", "old-2", text("An outdated page."), 0.4, superseded_by="guide-1"),
-    )  # fmt: skip
+    )
     found = evidence(
-        AnswerFacts(claims, "partly", refuse=False), reference_facts([1], []), relevance_facts(True, None, False),
+        AnswerFacts(claims, "partly", refuse=False),
+        reference_facts([1], []),
+        relevance_facts(True, None, False),
         agreement_facts(("agrees", "contradicts", "absent", None), (True, False)),
     )
     scores = {
@@ -248,36 +363,68 @@ def view(place: int, row: ListedResponse, text: Callable[[str], str]) -> Example
         "completeness": Score("r1", row.query_id, 0, "completeness", 1, None, 0, "not_applicable", reason="no aspects"),
     }
     example = Example(
-        row.query_id, row.query, (Turn("user", text("Earlier, I asked about plans.")),),
-        (text("It takes 40 minutes. Restores are free."),), (text("It takes 40 minutes."), text("Restores are free.")),
+        row.query_id,
+        row.query,
+        (Turn("user", text("Earlier, I asked about plans.")),),
+        (text("It takes 40 minutes. Restores are free."),),
+        (text("It takes 40 minutes."), text("Restores are free.")),
         relevant=(Relevant(("guide-1",)), Relevant(("missing-9", "missing-10"))),
-        gold_spans=(Span("guide-1", at, at + len(held)),), segments=row.segments,
-    )  # fmt: skip
+        gold_spans=(Span("guide-1", at, at + len(held)),),
+        segments=row.segments,
+    )
     response = Response(
-        row.query_id, row.repeat, passages, (*passages, Passage("m#1", "missing-9", "…")), answer,
+        row.query_id,
+        row.repeat,
+        passages,
+        (*passages, Passage("m#1", "missing-9", "…")),
+        answer,
         (Citation(starts[0], stop[0], "guide-1#3"), Citation(starts[1], stop[1], text("nowhere"))),
-    )     # fmt: skip
+    )
     cause = Cause(
-        row.cause, text("passages 1 and 2 lack the reference claim 2"), text("hybrid search, query rewriting"),
-        "retrieval", "hallucinated", ("index listing",), "labels",
-    )  # fmt: skip
+        row.cause,
+        text("passages 1 and 2 lack the reference claim 2"),
+        text("hybrid search, query rewriting"),
+        "retrieval",
+        "hallucinated",
+        ("index listing",),
+        "labels",
+    )
     return ExampleView(example, response, found, scores, cause, ExampleVerdict("failed", "failed", "unclear"))
 
 
 def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:
     return (
         Finding(
-            "retrieval_miss", text("retrieval misses evidence for multi_hop questions (recall@5 0.41 [0.33, 0.49])"),
+            "retrieval_miss",
+            text("retrieval misses evidence for multi_hop questions (recall@5 0.41 [0.33, 0.49])"),
             text("24 of 80 failures. Less of the evidence is found than before."),
-            text("Hybrid search, metadata filters, query rewriting."), text("the prompt, until recall moves"),
-            text("recall and faithfulness, both"), failed // 3, failed, "type=multi_hop", "high", "baseline",
-            (Reading("recall@5", "low", 0.62, 0.72, Interval(-0.165, -0.035, "t"), text("main"), "baseline", -0.1, 60),
-             Reading("faithfulness", "high", 0.81, 0.8, Interval(-0.01, 0.03, "t"), text("main"), "baseline", 0.01)),
+            text("Hybrid search, metadata filters, query rewriting."),
+            text("the prompt, until recall moves"),
+            text("recall and faithfulness, both"),
+            failed // 3,
+            failed,
+            "type=multi_hop",
+            "high",
+            "baseline",
+            (
+                Reading(
+                    "recall@5", "low", 0.62, 0.72, Interval(-0.165, -0.035, "t"), text("main"), "baseline", -0.1, 60
+                ),
+                Reading("faithfulness", "high", 0.81, 0.8, Interval(-0.01, 0.03, "t"), text("main"), "baseline", 0.01),
+            ),
         ),
         Finding(
-            "hallucinated", text("answers state what no passage says (not_in_context 0.12 [0.08, 0.16])"),
-            text("12 of 80 failures."), text("Write 'answer only from the context' into the prompt."), "retrieval",
-            "not_in_context and faithfulness", failed // 8, failed, "", "medium", "starting points",
+            "hallucinated",
+            text("answers state what no passage says (not_in_context 0.12 [0.08, 0.16])"),
+            text("12 of 80 failures."),
+            text("Write 'answer only from the context' into the prompt."),
+            "retrieval",
+            "not_in_context and faithfulness",
+            failed // 8,
+            failed,
+            "",
+            "medium",
+            "starting points",
             tuple(
                 Reading(name, level, value, point, Interval(low, high, how), "BEE-30050", "starting points", n=60)
                 for name, level, value, point, low, high, how in (
@@ -286,9 +433,15 @@ def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:
                 )
             ),
         ),
-        Finding("ignored_top_ranked", text("ranking and generator disagree"), "36 %", "Smaller chunks.",
-                failures=failed, confidence="low"),
-    )  # fmt: skip
+        Finding(
+            "ignored_top_ranked",
+            text("ranking and generator disagree"),
+            "36 %",
+            "Smaller chunks.",
+            failures=failed,
+            confidence="low",
+        ),
+    )
 
 
 def baseline(n: int, text: Callable[[str], str]) -> RunComparison:
@@ -317,10 +470,13 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
     """A scorecard of n examples with every part filled; `text` is put around every string that data would bring."""
     random_ = random.Random(seed)
     rows = [
-        replace(row, query_id=text(row.query_id) if text is not str else row.query_id,
-                segments={text(column): text(value) for column, value in row.segments.items()})
+        replace(
+            row,
+            query_id=text(row.query_id) if text is not str else row.query_id,
+            segments={text(column): text(value) for column, value in row.segments.items()},
+        )
         for row in listed(n, random_, text)
-    ]  # fmt: skip
+    ]
     failed = [row for row in rows if row.failed]
     causes = Counter(row.cause for row in failed)
     segments = {
@@ -331,18 +487,40 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
         )
     }
     return ScorecardData(
-        Run("r1", text("k=8, new chunks"), set_name=text("golden"), set_version="9f31", system=text("reference RAG"),
-            config={"k": 8, text("note"): text("a setting")}, git="4f2c91a, uncommitted changes",
-            created_at="2026-03-04T10:11:12+00:00"),
-        JudgeNote("local:1", text("The local judge compares words."), (text("It does not see irony."),), 0.31,
-                  text("AUROC 0.86 on sources it was not trained on.")),
-        n, 5, summaries(n), segments, findings(len(failed), text), dict(causes.most_common()), len(failed),
+        Run(
+            "r1",
+            text("k=8, new chunks"),
+            set_name=text("golden"),
+            set_version="9f31",
+            system=text("reference RAG"),
+            config={"k": 8, text("note"): text("a setting")},
+            git="4f2c91a, uncommitted changes",
+            created_at="2026-03-04T10:11:12+00:00",
+        ),
+        JudgeNote(
+            "local:1",
+            text("The local judge compares words."),
+            (text("It does not see irony."),),
+            0.31,
+            text("AUROC 0.86 on sources it was not trained on."),
+        ),
+        n,
+        5,
+        summaries(n),
+        segments,
+        findings(len(failed), text),
+        dict(causes.most_common()),
+        len(failed),
         tuple(view(place, row, text) for place, row in enumerate(rows[:worst], 1)),
         (text("More than 2 % of the examples failed on faithfulness."),),
-        {name: (text(f"What {name} says, in a plain sentence."), f"{name} = a / b\n\na  something", "trec_eval")
-         for name in METRICS},
-        took={"seconds": 12.5, "asked": 340}, overview=overview(rows, n), baseline=baseline(n, text),
-    )     # fmt: skip
+        {
+            name: (text(f"What {name} says, in a plain sentence."), f"{name} = a / b\n\na  something", "trec_eval")
+            for name in METRICS
+        },
+        took={"seconds": 12.5, "asked": 340},
+        overview=overview(rows, n),
+        baseline=baseline(n, text),
+    )
 
 
 @pytest.fixture

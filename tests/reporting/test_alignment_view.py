@@ -21,10 +21,16 @@ from ragauge.stats.weighted import Interval
 HALF = MeanEstimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
 RANKS = (RankUse(1, 100, 50, 50, 60, 45), RankUse(2, 100, 30, 20, None, None), RankUse(3, 40, 5, 1, 0, 0))
 FOUND = Alignment(
-    ranks=RANKS, answers=100, ignored_top=50, ignored_share=HALF, flagged=True, unused=29, correlation=-0.4,
+    ranks=RANKS,
+    answers=100,
+    ignored_top=50,
+    ignored_share=HALF,
+    flagged=True,
+    unused=29,
+    correlation=-0.4,
     correlation_interval=Interval(-0.5, -0.3, "jackknife over clusters"),
     positions={"first": HALF, "middle": MeanEstimate(None, None, 0), "last": MeanEstimate(0.2, None, 1)},
-)     # fmt: skip
+)
 OVERVIEW = Overview(
     causes_by_segment={"type": {"a": {"noise": 3, "": 1}, "b": {}}},
     alignment=FOUND,
@@ -100,9 +106,9 @@ def test_a_phone_wide_terminal_shows_it() -> None:
 @pytest.mark.parametrize(
     ("relevant", "used", "says"),
     [
-        (60, 58, "mostly the ranking"),          # Wilson from 0.886
-        (60, 20, "the generator passes over"),   # to 0.459
-        (60, 42, "does not tell whose"),         # 0.70: on both sides
+        (60, 58, "mostly the ranking"),  # Wilson from 0.886
+        (60, 20, "the generator passes over"),  # to 0.459
+        (60, 42, "does not tell whose"),  # 0.70: on both sides
         (0, 0, "Look at chunk size"),
         (None, None, "Look at chunk size"),
     ],
@@ -120,10 +126,19 @@ def test_json_says_the_same() -> None:
     assert whole["latency"] == {"total": {"n": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}}
     assert whole["stages"][0] == {"name": "candidates", "mean": 0.5, "ci": [0.4, 0.6], "n": 100}
     assert whole["alignment"]["ignored_top_ranked"] == {
-        "count": 50, "mean": 0.5, "ci": [0.4, 0.6], "n": 100, "flagged": True,
+        "count": 50,
+        "mean": 0.5,
+        "ci": [0.4, 0.6],
+        "n": 100,
+        "flagged": True,
     }
     assert whole["alignment"]["ranks"][1] == {
-        "rank": 2, "n": 100, "used": 30, "highest_used": 20, "relevant": None, "relevant_used": None,
+        "rank": 2,
+        "n": 100,
+        "used": 30,
+        "highest_used": 20,
+        "relevant": None,
+        "relevant_used": None,
     }
     assert whole["context_length"][1]["metrics"]["faithfulness"]["mean"] == 0.5
     part = encode(card_of(OVERVIEW), "alignment")

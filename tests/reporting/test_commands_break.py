@@ -15,11 +15,14 @@ def shown(text: str) -> str:
     return unescape(re.sub(r"<[^>]+>", "", text))
 
 
-@pytest.mark.parametrize(("text", "options"), [
-    ("ragauge judge check run-1 --judge openai:gpt-5-mini -o check.json", {"--judge", "-o"}),
-    ("say it with `ragauge gate --baseline main`, or (--fix)", {"--baseline", "--fix"}),
-    ("ragauge show 'a <b> & c' --store 'sqlite:///my store.db'", {"--store"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("ragauge judge check run-1 --judge openai:gpt-5-mini -o check.json", {"--judge", "-o"}),
+        ("say it with `ragauge gate --baseline main`, or (--fix)", {"--baseline", "--fix"}),
+        ("ragauge show 'a <b> & c' --store 'sqlite:///my store.db'", {"--store"}),
+    ],
+)
 def test_no_option_can_be_torn(text: str, options: set[str]) -> None:
     """Every option stands whole in an element, in a command and in a sentence; what is copied is the text."""
     for made in (command_html(text), breakable(text)):

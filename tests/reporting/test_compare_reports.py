@@ -45,26 +45,39 @@ def change(metric: str, base: float | None, new: float | None, verdict: str, **m
     d = None if base is None or new is None else new - base
     interval = None if d is None else Interval(d - 0.04, d + 0.04, "paired t")
     facts: dict[str, object] = {
-        "measures": "generation", "direction": "higher", "kind": "mean", "p_value": 0.001, "test": "paired t",
-        "effect": ChangeEffect("Hedges' g of differences", 0.3), "wins": 10, "ties": 70, "losses": 20, "failed": 2,
-        "alone": verdict, "corrected": 0.01, "discovery": 0.005,
+        "measures": "generation",
+        "direction": "higher",
+        "kind": "mean",
+        "p_value": 0.001,
+        "test": "paired t",
+        "effect": ChangeEffect("Hedges' g of differences", 0.3),
+        "wins": 10,
+        "ties": 70,
+        "losses": 20,
+        "failed": 2,
+        "alone": verdict,
+        "corrected": 0.01,
+        "discovery": 0.005,
         "moved": (ExampleDelta("q1", 1.0, 0.0), ExampleDelta(f"q2 {HOSTILE}", 0.5, 0.25)) if verdict == "worse" else (),
-    }     # fmt: skip
+    }
     found = MeanEstimate(d, interval, 0 if d is None else 100)
-    return MetricChange(metric, base=base, new=new, difference=found, verdict=verdict, **{**facts, **more})     # type: ignore[arg-type]
+    return MetricChange(metric, base=base, new=new, difference=found, verdict=verdict, **{**facts, **more})  # type: ignore[arg-type]
 
 
 def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
     fell = change("faithfulness", 0.8, 0.65, "worse")
     metrics = (
-        fell, change("recall@5", 0.6, 0.7, "better", measures="retrieval"),
+        fell,
+        change("recall@5", 0.6, 0.7, "better", measures="retrieval"),
         change("self_knowledge", 0.1, 0.2, "changed"),
-        change("mrr", 0.5, 0.5, "no change seen"), change("completeness", None, None, "not enough data", failed=3),
+        change("mrr", 0.5, 0.5, "no change seen"),
+        change("completeness", None, None, "not enough data", failed=3),
         change("latency", 900.0, 450.0, "better", kind="amount", direction="lower"),
-    )     # fmt: skip
+    )
     hidden = change("recall@5", 0.6, 0.4, "worse", measures="retrieval")
     segments = (
-        SegmentChange("type", text, hidden, 0.1), SegmentChange("type", "temporal", fell, -0.15),
+        SegmentChange("type", text, hidden, 0.1),
+        SegmentChange("type", "temporal", fell, -0.15),
         SegmentChange("type", "rare", change("mrr", 0.5, 0.3, "no change seen", alone="worse"), 0.0),
     )
     quantiles = {
@@ -79,15 +92,20 @@ def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
     turned = Flip("q1", f"Why? {text}", -0.4, (Flipped("recall@5", 1, 0),), *sides)
     base = Run("id-base", "main")
     return RunComparison(
-        base, Run(f"id-{name}", f"{name} {text}", set_version="2", system=text, git=text, variant="replayed"),
-        Matched(100, 70, 3, (text, "q9"), ("b1",)), metrics, segments,
+        base,
+        Run(f"id-{name}", f"{name} {text}", set_version="2", system=text, git=text, variant="replayed"),
+        Matched(100, 70, 3, (text, "q9"), ("b1",)),
+        metrics,
+        segments,
         (AmountChange("latency", quantiles, quantiles, 100),),
         Flips(20, 10, 5, 2, (turned, Flip(text, text, 0.2, (), sides[1], sides[0]))),
         ConfigDiff(
             (Setting(f"a.{text}", new=text),), (Setting("gone", base=[text, 1]),), (Setting("k", 5, {"x": text}),)
         ),
-        Failures({"noise": 3}, {text: 4, "": 1}, 3, 5), (finding,), (text, "Only 5 examples."),
-    )     # fmt: skip
+        Failures({"noise": 3}, {text: 4, "": 1}, 3, 5),
+        (finding,),
+        (text, "Only 5 examples."),
+    )
 
 
 def compared(*runs: RunComparison, text: str = HOSTILE) -> Compared:
@@ -151,12 +169,22 @@ def test_page_shows_every_part(whole: Compared) -> None:
     page = comparison_html(whole)
     text = re.sub(r"<[^>]+>", " ", page)
     for said in (
-        "Mixed against", "Segments that got worse", "hidden", "Every metric", "Segments that moved", "Perhaps worse",
-        "What the change means", "Failures by cause, before and now", "Examples that flipped",
+        "Mixed against",
+        "Segments that got worse",
+        "hidden",
+        "Every metric",
+        "Segments that moved",
+        "Perhaps worse",
+        "What the change means",
+        "Failures by cause, before and now",
+        "Examples that flipped",
         "before &lt;script",
-        "no answer recorded", "Latency, tokens and cost", "What differs between the runs", "corrected by Holm",
+        "no answer recorded",
+        "Latency, tokens and cost",
+        "What differs between the runs",
+        "corrected by Holm",
         "70 only in this run",
-    ):     # fmt: skip
+    ):
         assert said in text, said
     assert page.count("<svg") >= 3 * len(whole.runs)
     assert 'href="#moved-1-faithfulness"' in page
@@ -187,10 +215,14 @@ def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
     slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")
     quantiles = {0.5: MeanEstimate(840.0, Interval(812, 871, "order"), 100), 0.95: MeanEstimate(1900.0, None, 100)}
     found = replace(
-        comparison(text="single_document"), metrics=(fell, slow), warnings=(), findings=(),
+        comparison(text="single_document"),
+        metrics=(fell, slow),
+        warnings=(),
+        findings=(),
         segments=(SegmentChange("type", "single_document", fell, 0.1), SegmentChange("type", "x", slow, 3.6)),
-        amounts=(AmountChange("latency", quantiles, quantiles, 100),), flips=Flips(),
-    )     # fmt: skip
+        amounts=(AmountChange("latency", quantiles, quantiles, 100),),
+        flips=Flips(),
+    )
     out = io.StringIO()
     Console(file=out, width=width, color_system=None).print(terminal(sections(compared(found, text=""))))
     said = out.getvalue()
@@ -205,10 +237,10 @@ def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
 
 def test_share_of_an_amount_is_of_its_own_mean() -> None:
     """A small change of an amount is no 0 %; beside a segment the whole run's change is in the segment's unit."""
-    slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")     # 3.6 / 900 = 0.4 %
+    slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")  # 3.6 / 900 = 0.4 %
     part = change("latency", 100.0, 150.0, "worse", kind="amount", direction="lower")
     assert (size(slow), size(part)) == ("+0.4%", "+50%")
-    rose = SegmentChange("type", "a", part, -90.0)     # 900 -> 810 overall: −10 %, not −90 % of the segment's 100
+    rose = SegmentChange("type", "a", part, -90.0)  # 900 -> 810 overall: −10 %, not −90 % of the segment's 100
     assert overall(rose) == "−90"
     found = replace(comparison(text=""), metrics=(change("latency", 900.0, 810.0, "better", kind="amount"),))
     said = sentence(replace(found, segments=(rose,)))
@@ -286,7 +318,7 @@ def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
 def test_markdown_cells_hold(whole: Compared) -> None:
     """Every row of a table has the cells of its head, whatever the data holds, and no tag of the data survives."""
     text, _, command = markdown("", sections(whole), 2).rpartition("With charts")
-    assert command.count("```") == 2     # code, where markup is text
+    assert command.count("```") == 2  # code, where markup is text
     assert "<script>" not in text
     rows = 0
     for part in re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE):
@@ -306,7 +338,7 @@ def test_every_output_says_what_could_have_been_seen() -> None:
         change("recall@5", 0.5, 0.4, "worse", detectable=0.07),
         change("latency", 900.0, 900.0, "no change seen", kind="amount", detectable=80.0),
         change("recall@3", 0.5, 0.5, "not enough data", detectable=1.33),
-    )     # fmt: skip
+    )
     both = compared(found, text="")
     said = "A true change this large would be seen in 80 of 100 such comparisons: mrr 0.05."
     out = io.StringIO()
@@ -324,6 +356,7 @@ def test_every_output_says_what_could_have_been_seen() -> None:
 
 def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
     """Where most of what a metric lost was lost in one segment, that stands before the metrics; else it does not."""
+
     def said(inside: float, outside: float, n: int) -> str:
         fell = change("recall@5", 0.8, 0.6, "worse", where=SegmentDrop("type=multi_hop", inside, outside, n))
         return sentence(replace(comparison(text=""), metrics=(fell,), segments=()))

@@ -27,15 +27,19 @@ def with_p(view: ExampleView, p: float) -> ExampleView:
     answer, reference = view.evidence["verify_answer"], view.evidence["verify_reference"]
     assert isinstance(answer.facts, AnswerFacts)
     first, second = answer.facts.claims
-    return replace(view, evidence={
-        "verify_answer": replace(answer, facts=replace(answer.facts, claims=(first, replace(second, p=p)))),
-        "verify_reference": replace(reference, facts=ReferenceFacts((ReferenceClaim(1, "60 devices.", (), p),))),
-    })     # fmt: skip
+    return replace(
+        view,
+        evidence={
+            "verify_answer": replace(answer, facts=replace(answer.facts, claims=(first, replace(second, p=p)))),
+            "verify_reference": replace(reference, facts=ReferenceFacts((ReferenceClaim(1, "60 devices.", (), p),))),
+        },
+    )
 
 
-@pytest.mark.parametrize(("p", "label", "where"), [
-    (0.89, "supported", "found, no passage named"), (0.05, "not_in_context", "missed by retrieval"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("p", "label", "where"),
+    [(0.89, "supported", "found, no passage named"), (0.05, "not_in_context", "missed by retrieval")],
+)
 def test_lines_agree_with_the_probability(card: ScorecardData, p: float, label: str, where: str) -> None:
     """A claim likelier there than not is found though no passage is named; an unlikely one is missed."""
     view = with_p(card.worst[0], p)

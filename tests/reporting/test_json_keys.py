@@ -68,7 +68,9 @@ class Point(NamedTuple):
 def test_encoder_writes_json_alone() -> None:
     """Infinity is null, quantiles are p50, a type without a form has its fields; NaN is refused."""
     assert encode({0.5: math.inf, "b": Point(1.5, (1, 2)), "c": {3}}) == {
-        "p50": None, "b": {"x": 1.5, "y": [1, 2]}, "c": [3],
-    }     # fmt: skip
+        "p50": None,
+        "b": {"x": 1.5, "y": [1, 2]},
+        "c": [3],
+    }
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_text(math.nan)

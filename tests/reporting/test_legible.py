@@ -22,16 +22,38 @@ def changed(metric: str, mean: float, low: float, high: float) -> MetricChange:
     """A change with its interval."""
     found = MeanEstimate(mean, Interval(low, high, "t"), 20)
     return MetricChange(
-        metric, measures="generation", direction="higher", kind="mean", base=0.5, new=0.5 + mean, difference=found,
-        verdict="worse", p_value=0.01, test="paired t", effect=ChangeEffect("d", 0.3), wins=1, ties=1, losses=9,
-        failed=0, alone="worse", corrected=0.2, discovery=0.1, moved=(),
-    )  # fmt: skip
+        metric,
+        measures="generation",
+        direction="higher",
+        kind="mean",
+        base=0.5,
+        new=0.5 + mean,
+        difference=found,
+        verdict="worse",
+        p_value=0.01,
+        test="paired t",
+        effect=ChangeEffect("d", 0.3),
+        wins=1,
+        ties=1,
+        losses=9,
+        failed=0,
+        alone="worse",
+        corrected=0.2,
+        discovery=0.1,
+        moved=(),
+    )
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [
-    (-0.67, -0.003, "[−0.67, −0.003]"), (0.0042, 0.3, "[+0.004, +0.30]"), (-0.67, 0.003, "[−0.67, 0.00]"),
-    (-0.2, 0.0, "[−0.20, 0.00]"), (-0.2, -1e-9, "[−0.20, −0.0001]"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-0.67, -0.003, "[−0.67, −0.003]"),
+        (0.0042, 0.3, "[+0.004, +0.30]"),
+        (-0.67, 0.003, "[−0.67, 0.00]"),
+        (-0.2, 0.0, "[−0.20, 0.00]"),
+        (-0.2, -1e-9, "[−0.20, −0.0001]"),
+    ],
+)
 def test_an_interval_that_leaves_0_out_does_not_end_at_0(low: float, high: float, said: str) -> None:
     """The end nearest to 0 keeps a digit where the whole interval lies on one side, and is rounded as usual else."""
     assert difference(changed("faithfulness", (low + high) / 2, low, high)).partition(" ")[2] == said
@@ -69,16 +91,25 @@ def test_letters_are_told_where_they_stand() -> None:
     assert _letters(["fully · declines: no", "20 before the cut"]) == ()
 
 
-@pytest.mark.parametrize(("sampled", "judged", "verdict", "told"), [
-    ((-0.3, -0.1), (-0.5, 0.1), "no change seen", True), ((-0.3, 0.1), (-0.5, 0.2), "no change seen", False),
-    ((-0.3, -0.1), None, "no change seen", False), ((-0.3, -0.1), (-0.4, -0.05), "worse", False),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("sampled", "judged", "verdict", "told"),
+    [
+        ((-0.3, -0.1), (-0.5, 0.1), "no change seen", True),
+        ((-0.3, 0.1), (-0.5, 0.2), "no change seen", False),
+        ((-0.3, -0.1), None, "no change seen", False),
+        ((-0.3, -0.1), (-0.4, -0.05), "worse", False),
+    ],
+)
 def test_what_the_judges_error_hides_is_told(
     sampled: tuple[float, float], judged: tuple[float, float] | None, verdict: str, told: bool
 ) -> None:
     """A change is hidden where it is more than chance by the corrected p, and the judge's error takes that back."""
     wide = None if judged is None else Interval(*judged, "t")
-    one = replace(changed("faithfulness", -0.2, *sampled), verdict=verdict, corrected=0.02,
-                  difference=MeanEstimate(-0.2, Interval(*sampled, "t"), 20, wide))     # fmt: skip
+    one = replace(
+        changed("faithfulness", -0.2, *sampled),
+        verdict=verdict,
+        corrected=0.02,
+        difference=MeanEstimate(-0.2, Interval(*sampled, "t"), 20, wide),
+    )
     assert _hidden(one) is told
     assert not _hidden(replace(one, corrected=0.08))

@@ -32,19 +32,24 @@ def metric(name: str, own: float, oracle: float, alone: float | None = None) -> 
     lower = name == "contradicted"
     best = 0.0 if lower else 1.0
     return MetricGaps(
-        name, "lower" if lower else "higher", Oracle(own, oracle, estimate(oracle - own), estimate(best - oracle)),
+        name,
+        "lower" if lower else "higher",
+        Oracle(own, oracle, estimate(oracle - own), estimate(best - oracle)),
         None if alone is None else ClosedBook(own, estimate(alone), estimate(own - alone), undefined=3),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
 def gaps() -> Gaps:
     correct = metric("answer_correctness", 0.5, 0.7, 0.2)
     return Gaps(
-        "mine", "mine-oracle", "mine-closed_book",
+        "mine",
+        "mine-oracle",
+        "mine-closed_book",
         (metric("contradicted", 0.3, 0.1), metric("answer_relevance", 0.9, 0.6), correct),
-        {"type": {"<b>hard</b>": (metric("answer_correctness", 0.2, 0.7, 0.1),)}}, ("one note",),
-    )  # fmt: skip
+        {"type": {"<b>hard</b>": (metric("answer_correctness", 0.2, 0.7, 0.1),)}},
+        ("one note",),
+    )
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def confirmed() -> Confirmed:
     outcome = ExperimentOutcome(experiment, "confirmed", "right with the other passages", Graded(2), "new")
     return Confirmed(
         "abc", (CauseTally("retrieval_miss", "retrieval", 40, 8, 1, 1), CauseTally("noise", "retrieval", 5)), (outcome,)
-    )  # fmt: skip
+    )
 
 
 def test_a_bar_is_cut_where_the_means_say(gaps: Gaps) -> None:

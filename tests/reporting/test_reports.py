@@ -72,7 +72,7 @@ def test_markdown_table_survives_hostile_names(card: ScorecardData) -> None:
     lines = [line for line in markdown(card).splitlines() if "alert" in line and line.startswith("|")]
     assert lines
     for line in lines:
-        assert len(re.findall(r"(?<!\\)\|", line)) == 5      # four columns: value, n, recall@5, faithfulness
+        assert len(re.findall(r"(?<!\\)\|", line)) == 5  # four columns: value, n, recall@5, faithfulness
         assert "<script>" not in line
 
 

@@ -35,9 +35,14 @@ def test_every_part_of_a_section_is_written_in_its_order() -> None:
     """Heading, about, lead, table, paragraphs, notes and commands follow each other in both formats."""
     parts = ["Title", "beside", "first words", "cell", "a paragraph", "a note", "ragauge runs"]
     section = ReportSection(
-        "Title", "beside", ("first words",), a_table(("cell", "██", "0.50")), ("a paragraph",), ("a note",),
+        "Title",
+        "beside",
+        ("first words",),
+        a_table(("cell", "██", "0.50")),
+        ("a paragraph",),
+        ("a note",),
         ("ragauge runs",),
-    )     # fmt: skip
+    )
     for text in (shown(section), markdown("Page", [section])):
         places = [text.index(part) for part in parts]
         assert places == sorted(places)
@@ -63,8 +68,10 @@ def test_a_command_is_never_broken() -> None:
 def test_markdown_leaves_out_bars_and_keeps_numbers_right() -> None:
     """A bar has no column in Markdown; a column of numbers is aligned to the right."""
     assert list(table_lines(a_table(("a_b", "██", "0.50 [0.1, 0.9]")))) == [
-        "| name | share |", "|---|--:|", r"| a\_b | 0.50 [0.1, 0.9] |",
-    ]     # fmt: skip
+        "| name | share |",
+        "|---|--:|",
+        r"| a\_b | 0.50 [0.1, 0.9] |",
+    ]
 
 
 def test_phrases_of_a_cell_keep_their_tone_and_line() -> None:
@@ -72,8 +79,9 @@ def test_phrases_of_a_cell_keep_their_tone_and_line() -> None:
     table = ReportTable(columns("name"), ((("k: 5 → 8\n", Phrase("not compared", "strong"), ": other set"),),))
     assert list(table_lines(table))[-1] == "| k: 5 → 8<br>**not compared**: other set |"
     assert [text.strip() for text in shown(ReportSection(table=table)).splitlines()][-2:] == [
-        "not compared: other set", "",
-    ]     # fmt: skip
+        "not compared: other set",
+        "",
+    ]
 
 
 def test_one_blank_line_stands_between_sections() -> None:
@@ -92,13 +100,13 @@ def test_links_of_a_page_are_addresses_where_pages_are_served() -> None:
     table = ReportTable(
         (ReportColumn("name"), ReportColumn("on 0 to 1", "bar")),
         (("a group",), ((Phrase(hostile, to=("ex", hostile, 0)), " ↓"), bar)),
-    )     # fmt: skip
+    )
     anchors = Anchors()
     anchors.add("ex", hostile, 0)
     alone = str(table_html(table, anchors, hostile))
     served = str(table_html(table, ServedLinks("/ui", "r1"), hostile))
     assert 'href="#ex-b-q-1-b-0"' in alone
-    assert alone.count("href=") == 1     # nothing says where the bar leads
+    assert alone.count("href=") == 1  # nothing says where the bar leads
     assert 'href="/ui/runs/r1/examples/%3Cb%3Eq%201%3C%2Fb%3E"' in served
     assert 'href="/ui/runs/r1/examples?sort=recall%405"' in served
     for page in (alone, served):
@@ -110,12 +118,29 @@ def test_links_of_a_page_are_addresses_where_pages_are_served() -> None:
 def test_a_page_has_every_part_of_a_section() -> None:
     """Heading, lead, warning, table, list, paragraph, note and command are each there, in that order."""
     section = ReportSection(
-        "Title", "beside", ("first words",), a_table(("cell", "", "0.50")), ("a paragraph",), ("a note",),
-        ("ragauge runs",), (ReportItem("a finding", (("fix", "do it"), ("why", ""))),), ("mind this",),
-    )     # fmt: skip
+        "Title",
+        "beside",
+        ("first words",),
+        a_table(("cell", "", "0.50")),
+        ("a paragraph",),
+        ("a note",),
+        ("ragauge runs",),
+        (ReportItem("a finding", (("fix", "do it"), ("why", ""))),),
+        ("mind this",),
+    )
     page = str(sections_html([section, ReportSection("Left out", skip=("html",))], Anchors()))
-    parts = ["Title", "beside", "first words", "mind this", "cell", "a finding", "do it", "a paragraph", "a note",
-             "ragauge runs"]     # fmt: skip
+    parts = [
+        "Title",
+        "beside",
+        "first words",
+        "mind this",
+        "cell",
+        "a finding",
+        "do it",
+        "a paragraph",
+        "a note",
+        "ragauge runs",
+    ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert "why" not in page
@@ -135,8 +160,17 @@ def test_any_sections_make_a_page() -> None:
         body = page[page.index("<header>") :]
         assert re.findall(r'<li><a href="#part\d">(.*)</a>', body) == heads
         assert {*re.findall('href="#(part.)"', body)} <= {*re.findall('id="(part.)"', body)}
-        parts = ["<header>", title or "&lt;b&gt;Found", "first words", "mind this", "</header>", "cell", "<figure>",
-                 "<svg", "a note"]     # fmt: skip
+        parts = [
+            "<header>",
+            title or "&lt;b&gt;Found",
+            "first words",
+            "mind this",
+            "</header>",
+            "cell",
+            "<figure>",
+            "<svg",
+            "a note",
+        ]
         places = [body.index(part) for part in parts]
         assert places == sorted(places)
         assert "<b>" not in page
@@ -149,7 +183,7 @@ def test_columns_are_left_out_until_the_table_fits(width: int, left: str) -> Non
     table = ReportTable(
         tuple(ReportColumn(name, whole=True, room=room, instead=(f"no {name}",)) for room, name in enumerate("abc")),
         (tuple(name * 15 for name in "abc"),),
-    )     # fmt: skip
+    )
     text = shown(ReportSection(table=table), width=width)
     assert [name for name in "abc" if name * 15 in text] == list(left)
     assert [name for name in "abc" if f"no {name}" in text] == [name for name in "abc" if name not in left]
@@ -158,9 +192,15 @@ def test_columns_are_left_out_until_the_table_fits(width: int, left: str) -> Non
 def test_cells_of_a_joined_column_stand_in_the_one_before() -> None:
     """In Markdown a number and its interval are one cell; a named one has its head before it."""
     table = ReportTable(
-        (*columns("name", numbers=("mean",)), ReportColumn("95% interval", joins="after"),
-         ReportColumn("with error", joins="named")), (("a", "0.5", "[0.1, 0.9]", "[0, 1]"),),
-    )     # fmt: skip
+        (
+            *columns("name", numbers=("mean",)),
+            ReportColumn("95% interval", joins="after"),
+            ReportColumn("with error", joins="named"),
+        ),
+        (("a", "0.5", "[0.1, 0.9]", "[0, 1]"),),
+    )
     assert list(table_lines(table)) == [
-        "| name | mean, 95% interval |", "|---|--:|", "| a | 0.5 [0.1, 0.9] with error [0, 1] |",
-    ]     # fmt: skip
+        "| name | mean, 95% interval |",
+        "|---|--:|",
+        "| a | 0.5 [0.1, 0.9] with error [0, 1] |",
+    ]

@@ -26,10 +26,13 @@ def test_why_a_document_counts_as_alive_that_its_example_cannot_find() -> None:
     end = texts["d0"].index(".", 200) + 1
     quoted = Curation(anchors=(Anchor("d0", 0, end, texts["d0"][:end]),))
     relevant = (Relevant(("d0",)),)
-    found = SetFile("set", (
-        new_line(Example("quote", "Which?", relevant=relevant), quoted),
-        new_line(Example("whole", "What?", relevant=relevant), Curation()),
-    ))     # fmt: skip
+    found = SetFile(
+        "set",
+        (
+            new_line(Example("quote", "Which?", relevant=relevant), quoted),
+            new_line(Example("whole", "What?", relevant=relevant), Curation()),
+        ),
+    )
     now = {f"new/{name}": text for name, text in texts.items()}
     fresh = _check(found, now, None, quoted=False)
     assert fresh.counts == {"moved": 1, "unwinnable": 1}

@@ -14,14 +14,19 @@ from ragauge.reporting.passage_views import shelves
 def card(tmp_path_factory: pytest.TempPathFactory) -> rg.Scorecard:
     """One answer whose labelled passage shares no word with the question."""
     row = {
-        "query_id": "q", "query": "Who opened the harbour?", "answer": "Mara Lindqvist.", "relevant": {"d1": 1},
+        "query_id": "q",
+        "query": "Who opened the harbour?",
+        "answer": "Mara Lindqvist.",
+        "relevant": {"d1": 1},
         "passages": [
             {"doc_id": "d1", "text": "Lindqvist cut the ribbon in May."},
             {"doc_id": "d2", "text": "Bread is baked here."},
         ],
-    }     # fmt: skip
+    }
     place = tmp_path_factory.mktemp("shelves") / "s.db"
-    return rg.evaluate([row], metrics="faithfulness,context_precision,recall@5", judge="local", store=f"sqlite:///{place}")
+    return rg.evaluate(
+        [row], metrics="faithfulness,context_precision,recall@5", judge="local", store=f"sqlite:///{place}"
+    )
 
 
 def test_a_labelled_passage_is_not_called_off_the_question(card: rg.Scorecard, tmp_path: Path) -> None:

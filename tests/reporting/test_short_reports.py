@@ -20,14 +20,7 @@ from ragauge.reporting.comparing.words import against
 from ragauge.reporting.scorecard import sections
 from ragauge.reporting.segments import ranked, worst_segments
 from ragauge.reporting.verdict_words import first_thing, outcomes, verdict
-from ragauge.reporting.words import (
-    UNNAMED,
-    cell,
-    first_of_layers,
-    ignored,
-    pareto_line,
-    unreadable,
-)
+from ragauge.reporting.words import UNNAMED, cell, first_of_layers, ignored, pareto_line, unreadable
 from ragauge.reporting.writers import markdown as writer
 from ragauge.reporting.writers.terminal import terminal
 from ragauge.stats.weighted import Interval
@@ -164,7 +157,7 @@ def test_markdown_makes_no_heading_and_no_mention_of_data(whole: Whole) -> None:
     """A heading or a mention in the data is text in the report."""
     text = markdown(whole(40, text=lambda words: f"{words}\n# Heading @everyone"))
     assert not [line for line in text.splitlines() if line.startswith("# ")]
-    assert "@everyone" not in re.sub(r"`[^`]*`", "", text)     # within a command it notifies nobody
+    assert "@everyone" not in re.sub(r"`[^`]*`", "", text)  # within a command it notifies nobody
     assert cell("recall@5") == "recall@5"
 
 
@@ -175,9 +168,11 @@ def test_baseline_sentence(whole: Whole) -> None:
     assert baseline is not None
     by_verdict = {change.verdict: change for change in baseline.metrics}
     for verdicts, start in (
-        (("better",), "Better than main"), (("worse", "no change seen"), "Worse than main"),
-        (("worse", "better"), "Mixed against main"), (("no change seen",), "No change seen against main"),
-    ):  # fmt: skip
+        (("better",), "Better than main"),
+        (("worse", "no change seen"), "Worse than main"),
+        (("worse", "better"), "Mixed against main"),
+        (("no change seen",), "No change seen against main"),
+    ):
         mine = replace(baseline, metrics=tuple(by_verdict[verdict] for verdict in verdicts))
         assert against(replace(card, baseline=mine)).startswith(start), verdicts
     assert "no metric and example in both" in against(replace(card, baseline=replace(baseline, metrics=())))
@@ -200,7 +195,7 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
         same = said(amount, replace(held, verdict="no change seen"))
         assert same.startswith(f"Changed against main: no change of quality seen; {way} on {time.metric}")
         assert said(amount, replace(held, verdict="not enough data")).startswith("Changed against main")
-        assert said(amount).startswith(f"{way.capitalize()} than main")     # nothing else was measured
+        assert said(amount).startswith(f"{way.capitalize()} than main")  # nothing else was measured
         better = said(amount, replace(held, verdict="better"))
         assert better.startswith(f"Better than main: {held.metric}")
         assert said(amount, replace(held, verdict="worse")).startswith(f"Worse than main: {held.metric}")
@@ -216,7 +211,7 @@ def test_every_metric_that_got_worse_is_named(whole: Whole) -> None:
     assert [one.split()[0] for one in named[:2]] == ["recall@5", "context_recall"]
     assert {one.split()[0] for one in named} == {change.metric for change in worse}
     assert [one.split()[0] for one in named[-2:]] == ["context_tokens", "latency"]
-    assert named[-1].split()[1] == "+1%"     # 8.4 of 831.6
+    assert named[-1].split()[1] == "+1%"  # 8.4 of 831.6
 
 
 def test_two_samples_are_not_said_to_share_examples(whole: Whole) -> None:
@@ -244,8 +239,10 @@ def test_headline_of_each_layer(whole: Whole) -> None:
     """One number stands for each layer: the most telling one that was scored, never an amount."""
     card = whole(20)
     assert [(layer, summary.metric) for layer, summary in first_of_layers(card.summaries)] == [
-        ("retrieval", "context_recall"), ("generation", "faithfulness"), ("end_to_end", "answer_correctness"),
-    ]  # fmt: skip
+        ("retrieval", "context_recall"),
+        ("generation", "faithfulness"),
+        ("end_to_end", "answer_correctness"),
+    ]
     without = [summary for summary in card.summaries if summary.metric not in ("context_recall", "faithfulness")]
     assert [summary.metric for _, summary in first_of_layers(without)][:2] == ["recall@5", "answer_relevance"]
     assert first_of_layers([summary for summary in card.summaries if summary.kind == "amount"]) == []
@@ -256,8 +253,8 @@ def test_clearly_worse_needs_the_whole_interval(whole: Whole) -> None:
     card = whole(120)
     card = replace(card, overview=replace(card.overview, causes_by_segment={}))
     temporal, northwind = worst_segments(card, ["recall@5"])
-    assert (temporal.value, temporal.cells[0][2]) == ("temporal", True)        # 0.32 + 0.18 < 0.62
-    assert (northwind.value, northwind.cells[0][2]) == ("northwind", False)    # 0.52 + 0.18 > 0.62
+    assert (temporal.value, temporal.cells[0][2]) == ("temporal", True)  # 0.32 + 0.18 < 0.62
+    assert (northwind.value, northwind.cells[0][2]) == ("northwind", False)  # 0.52 + 0.18 > 0.62
 
 
 def test_the_worst_segment_is_that_where_most_failed(whole: Whole) -> None:
@@ -275,4 +272,4 @@ def test_the_worst_segment_is_that_where_most_failed(whole: Whole) -> None:
         bare = tuple(replace(one, mean=None, interval=None, scored=0) for one in card.segments[column][name])
         blank = replace(changed, segments={column: {**card.segments[column], name: bare}})
         assert worst_segments(blank, ["recall@5"])[0].value != name
-        assert [value.name for value in ranked(blank, column, ["recall@5"])][-1] == name     # all of it failed: told
+        assert [value.name for value in ranked(blank, column, ["recall@5"])][-1] == name  # all of it failed: told

@@ -161,8 +161,8 @@ def test_coverage_within_groups(method: str) -> None:
     for _ in range(1_500):
         x = g.normal(0, 1, 36)
         y = 0.5 * x + 0.75**0.5 * g.normal(0, 1, 36) - 3 * groups
-        found = correlate(x + 3 * groups, y, method=method, within=groups)     # type: ignore[arg-type]
-        whole = correlate(x + 3 * groups, y, method=method)     # type: ignore[arg-type]
+        found = correlate(x + 3 * groups, y, method=method, within=groups)  # type: ignore[arg-type]
+        whole = correlate(x + 3 * groups, y, method=method)  # type: ignore[arg-type]
         assert found is not None
         assert found.interval is not None
         assert whole is not None

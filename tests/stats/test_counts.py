@@ -102,7 +102,7 @@ def test_families_hold_their_level() -> None:
     still = np.tile(np.arange(20) >= 10, 2)
     alarms = np.mean([min(holm(p)) <= 0.05 for p in none.tolist()])
     strict, mild = (np.array([adjust(p) for p in some.tolist()]) <= 0.05 for adjust in (holm, benjamini_hochberg))
-    assert (none.min(axis=1) <= 0.05).mean() > 0.4     # what uncorrected tests would do
+    assert (none.min(axis=1) <= 0.05).mean() > 0.4  # what uncorrected tests would do
     assert 0.015 <= alarms <= 0.05
     assert np.mean(mild[:, still].sum(axis=1) / np.maximum(1, mild.sum(axis=1))) <= 0.05
     assert mild[:, ~still].mean() > strict[:, ~still].mean() + 0.1

@@ -186,8 +186,9 @@ def test_sign_flips_hold_back_where_few_differ_or_sizes_repeat(alternative: Any)
         both: tuple[dict[str, Any], ...] = ({}, {"clusters": labels})
         for options in both:
             found = paired_test(d, 0 * d, kind="mean", alternative=alternative, **options)
-            by_t, flips = skew_corrected_test(d, alternative=alternative, shorten=False, **options), sign_flip(
-                d, alternative=alternative, resamples=99_999, **options
+            by_t, flips = (
+                skew_corrected_test(d, alternative=alternative, shorten=False, **options),
+                sign_flip(d, alternative=alternative, resamples=99_999, **options),
             )
             assert found is not None
             assert found.method.endswith("t and sign flips")
@@ -285,7 +286,7 @@ def test_laws_of_tests(pairs: list[tuple[float, float]], kind: Any) -> None:
         back: Any = {of: test(base, new, kind=kind, alternative=of) for of in ALTERNATIVES}
         for one, other in (("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")):
             assert 0 < found[one].p_value <= 1
-            assert found[one].p_value == pytest.approx(back[other].p_value, abs=0.02)     # flips are random
+            assert found[one].p_value == pytest.approx(back[other].p_value, abs=0.02)  # flips are random
             assert found[one].estimate == pytest.approx(new.mean() - base.mean(), abs=1e-12)
 
 

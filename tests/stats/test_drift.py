@@ -42,7 +42,7 @@ def test_p_is_that_of_all_relabellings() -> None:
     x, y = draw.normal(size=(5, 2)), draw.normal(0.8, size=(5, 2))
     pooled = np.concatenate([x, y])
     seen = mean_shift(x, y, permutations=1).distance
-    apart = [     # all 252
+    apart = [  # all 252
         ((pooled[list(one)].mean(axis=0) - np.delete(pooled, one, axis=0).mean(axis=0)) ** 2).sum()
         for one in combinations(range(10), 5)
     ]

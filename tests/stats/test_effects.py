@@ -16,7 +16,7 @@ from ragauge.stats.intervals import mean_interval
 
 def test_standardized_difference_by_hand() -> None:
     """Mean over deviation, times Hedges' factor, which is near 1 − 3/(4·df − 1)."""
-    d = [0.5, 1.0, -0.5, 2.0, 1.5, 0.0]     # mean 0.75, sum of squared deviations 4.375, s² = 0.875
+    d = [0.5, 1.0, -0.5, 2.0, 1.5, 0.0]  # mean 0.75, sum of squared deviations 4.375, s² = 0.875
     found = standardized_difference(d)
     assert found is not None
     assert found.value == pytest.approx(0.75 / 0.875**0.5 * (1 - 3 / 19), rel=0.002)

@@ -49,8 +49,21 @@ def test_the_pooled_mean_is_that_of_paule_and_mandel() -> None:
     combine_effects(effects, variances, method_re="iterated", atol=1e-12): tau2, mean_effect_re, sd_eff_w_re. The log
     relative risks and variances are those of Colditz et al. (1994), JAMA 271, 698, to four decimals.
     """
-    effects = [-0.8893, -1.5854, -1.3481, -1.4416, -0.2175, -0.7861, -1.6209, 0.012, -0.4694, -1.3713, -0.3394, 0.4459,
-               -0.0173]  # fmt: skip
+    effects = [
+        -0.8893,
+        -1.5854,
+        -1.3481,
+        -1.4416,
+        -0.2175,
+        -0.7861,
+        -1.6209,
+        0.012,
+        -0.4694,
+        -1.3713,
+        -0.3394,
+        0.4459,
+        -0.0173,
+    ]
     variances = [0.3256, 0.1946, 0.4154, 0.02, 0.0512, 0.0069, 0.223, 0.004, 0.0564, 0.073, 0.0124, 0.5325, 0.0714]
     found = pooled(effects, variances)
     assert found.tau**2 == pytest.approx(0.31808243987504614, abs=1e-9)

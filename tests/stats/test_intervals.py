@@ -15,12 +15,7 @@ from tests.stats.students import clustered_t, student_t
 
 from ragauge.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.intervals import (
-    mean_interval,
-    order_statistics,
-    scaled_wilson,
-    wilson,
-)
+from ragauge.stats.intervals import mean_interval, order_statistics, scaled_wilson, wilson
 from ragauge.stats.skewed import skew_corrected_t
 from ragauge.stats.weighted import Interval, estimate
 
@@ -165,7 +160,7 @@ def test_method_follows_the_kind() -> None:
     times = mean_interval([10.0, 30.0], kind="amount", bounds=(0, inf))
     assert times is not None
     assert (times.low, times.method) == (0.0, "skew-corrected t")
-    assert times.high == pytest.approx(ends(student_t([10.0, 30.0]))[1], rel=0.01)     # of two values hardly corrected
+    assert times.high == pytest.approx(ends(student_t([10.0, 30.0]))[1], rel=0.01)  # of two values hardly corrected
 
 
 def test_scaled_wilson_is_wilsons_of_effective_trials() -> None:
@@ -173,7 +168,7 @@ def test_scaled_wilson_is_wilsons_of_effective_trials() -> None:
     x = np.random.default_rng(11).beta(4, 1, 25)
     m, error = float(x.mean()), float(scipy.stats.sem(x))
     trials = m * (1 - m) / error**2
-    level = float(2 * scipy.stats.norm.cdf(scipy.stats.t.ppf(0.975, 24)) - 1)     # z at this level is t at 95 %
+    level = float(2 * scipy.stats.norm.cdf(scipy.stats.t.ppf(0.975, 24)) - 1)  # z at this level is t at 95 %
     assert ends(scaled_wilson(x)) == pytest.approx(ends(wilson(m * trials, trials, level)), rel=1e-9)
     zero_one = np.repeat([0.0, 1.0], [400, 9_600])
     assert ends(scaled_wilson(zero_one)) == pytest.approx(ends(wilson(9_600, 10_000)), abs=1e-5)
@@ -344,7 +339,7 @@ def misses(case: str, times: int) -> tuple[float, float]:
     above = below = 0
     for _ in range(times):
         values, given_too = draw(generator)
-        low, high = ends(mean_interval(values, kind=kind, bounds=bounds, **given_too))    # type: ignore[arg-type]
+        low, high = ends(mean_interval(values, kind=kind, bounds=bounds, **given_too))  # type: ignore[arg-type]
         above += truth < low
         below += truth > high
     return above / times, below / times
@@ -385,7 +380,7 @@ def test_coverage_of_rates_averages_the_level() -> None:
         chance = scipy.stats.binom.pmf(np.arange(21), 20, p)
         found.append(sum(c for c, (low, high) in zip(chance, bounds, strict=True) if low <= p <= high))
     assert 0.94 <= np.mean(found) <= 0.965
-    assert min(found) > 0.82     # Brown, Cai and DasGupta: the dips near 0 and 1
+    assert min(found) > 0.82  # Brown, Cai and DasGupta: the dips near 0 and 1
 
 
 @pytest.mark.parametrize(("q", "n"), [(0.5, 25), (0.95, 150)])

@@ -57,10 +57,9 @@ def test_a_run_is_held_to_sources_like_it() -> None:
     sources = known(ends)
     sampled = Interval(0.27, 0.33, "t")
     prose, cells, mixed = (
-        widened(sampled, 0.3, sources.of_texts(mix), np.array([0.3])) for mix in (
-            {("prose", "en"): 1.0}, {("cells", "en"): 1.0}, {("prose", "en"): 0.5, ("cells", "en"): 0.5},
-        )
-    )     # fmt: skip
+        widened(sampled, 0.3, sources.of_texts(mix), np.array([0.3]))
+        for mix in ({("prose", "en"): 1.0}, {("cells", "en"): 1.0}, {("prose", "en"): 0.5, ("cells", "en"): 0.5})
+    )
     assert prose.high < 0.6
     assert cells.high == mixed.high == 1.0
     assert mixed.low < cells.low

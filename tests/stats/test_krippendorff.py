@@ -14,9 +14,19 @@ from ragauge.stats.krippendorff import Scale, krippendorff_alpha
 META = Path(__file__).parents[3] / "shared/data/ragchecker_meta/human_labeled_data.json"
 # four people, twelve units, six gaps
 UNITS = [
-    [1, 1, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4], [4, 4, 4, 4], [1, 1, 2, 1],
-    [2, 2, 2, 2], [5, 5, 5], [1, 1], [3],
-]  # fmt: skip
+    [1, 1, 1],
+    [2, 2, 3, 2],
+    [3, 3, 3, 3],
+    [3, 3, 3, 3],
+    [2, 2, 2, 2],
+    [1, 2, 3, 4],
+    [4, 4, 4, 4],
+    [1, 1, 2, 1],
+    [2, 2, 2, 2],
+    [5, 5, 5],
+    [1, 1],
+    [3],
+]
 
 
 @pytest.mark.parametrize(
@@ -33,9 +43,7 @@ def test_equals_another_implementation(scale: Scale, wanted: float) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.skipif(not META.is_file(), reason="no public data sets here")
-@pytest.mark.parametrize(
-    ("label", "wanted"), [("correctness", 0.5865), ("completeness", 0.6828), ("overall", 0.6836)]
-)
+@pytest.mark.parametrize(("label", "wanted"), [("correctness", 0.5865), ("completeness", 0.6828), ("overall", 0.6836)])
 def test_annotators_of_ragchecker(label: str, wanted: float) -> None:
     """Two people on 280 pairs of answers, on a scale of five: ordinal alpha to four decimals."""
     rows = json.loads(META.read_text(encoding="utf-8"))
@@ -65,4 +73,4 @@ def test_what_has_no_alpha() -> None:
     assert krippendorff_alpha([[1], [2]]) is None
     assert krippendorff_alpha([[1, 1], [1, 1]]) is None
     with pytest.raises(UsageError, match="nominal, ordinal or interval"):
-        krippendorff_alpha(UNITS, "ratio")     # type: ignore[arg-type] # the mistake
+        krippendorff_alpha(UNITS, "ratio")  # type: ignore[arg-type] # the mistake

@@ -20,8 +20,10 @@ PUBLIC = JudgeMeanError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02
 
 def texts(pairs: Sequence[tuple[float, float]], file: bytes = b"f", each: int = 1) -> list[Scored]:
     """(people, judge) of texts, so many of each example."""
-    return [Scored(people, judge, file + bytes([n // each // 250, n // each % 250]), file)
-            for n, (people, judge) in enumerate(pairs)]  # fmt: skip
+    return [
+        Scored(people, judge, file + bytes([n // each // 250, n // each % 250]), file)
+        for n, (people, judge) in enumerate(pairs)
+    ]
 
 
 def gap_of(scored: Sequence[Scored]) -> LabelGap:
@@ -51,7 +53,7 @@ def test_the_gap_by_hand() -> None:
     sure = gap_of(texts(([(1, 1)] * 6 + [(0, 1)] * 2 + [(0, 0)] * 2) * 10))
     assert sure.tells
     assert sure.at(0.9).shift == pytest.approx(-0.2 + 0.1 * (sure.least + sure.most) / 2)
-    assert sure.at(0.9).spread**2 == pytest.approx(sure.variance + (0.1 * (sure.most - sure.least)) ** 2 / 8)
+    assert sure.at(0.9).spread ** 2 == pytest.approx(sure.variance + (0.1 * (sure.most - sure.least)) ** 2 / 8)
     assert found.at(0.8).df == pytest.approx(9)
 
 
@@ -216,7 +218,7 @@ def held(labels: int, share: float, sees: tuple[float, float], *, wide: bool = T
     draw = np.random.default_rng(20_261_123)
     found = 0
     for _ in range(tries):
-        people, judge = judged(share, labels // 2, sees, draw)     # two claims an example, on average
+        people, judge = judged(share, labels // 2, sees, draw)  # two claims an example, on average
         error = known_by_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
         _, run = judged(share, 300, sees, draw)
         mean, half = float(run.mean()), 1.96 * float(run.std()) / 300**0.5
@@ -257,7 +259,7 @@ def test_labels_of_several_sources_hold_the_mean_of_another() -> None:
     """From files of five sources with biases of their own, at least 90 % of intervals hold the mean in a sixth."""
     draw, found, tries = np.random.default_rng(11), 0, 300
     for _ in range(tries):
-        wrong = draw.uniform(0, 0.5, 6)     # of wrong claims, how many the judge calls right, by source
+        wrong = draw.uniform(0, 0.5, 6)  # of wrong claims, how many the judge calls right, by source
         scored: list[Scored] = []
         for source in range(5):
             people, judge = judged(0.7, 40, (0.95, float(wrong[source])), draw)

@@ -79,7 +79,7 @@ def test_weighted_rate_counts_effective_pairs() -> None:
     """Equal weights change nothing; unequal ones count Kish's effective number of pairs."""
     new, base = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
     assert paired_interval(new, base, kind="rate", weights=[3.0] * 6) == paired_interval(new, base, kind="rate")
-    weights = [1.0, 1.0, 1.0, 1.0, 1.0, 4.0]     # sum 9, squares 21: n = 81/21; gained 5/9, lost 1/9
+    weights = [1.0, 1.0, 1.0, 1.0, 1.0, 4.0]  # sum 9, squares 21: n = 81/21; gained 5/9, lost 1/9
     n = 81 / 21
     assert paired_interval(new, base, kind="rate", weights=weights) == agresti_min(5 / 9 * n, 1 / 9 * n, n)
     without = paired_interval([*new, 0.0], [*base, 1.0], kind="rate", weights=[1.0] * 6 + [0.0])
@@ -150,7 +150,7 @@ def test_laws_of_paired_intervals(pairs: list[tuple[float, float]], kind: Any, l
     back = ends(paired_interval(base, new, kind=kind, level=level, bounds=(0, 1)))
     assert back == pytest.approx((-high, -low), abs=1e-9)
     wider = ends(paired_interval(new, base, kind=kind, level=(1 + level) / 2, bounds=(0, 1)))
-    unsure = 1e-9 if len(pairs) <= 13 else 2e-3 * (high - low)     # of random patterns of signs
+    unsure = 1e-9 if len(pairs) <= 13 else 2e-3 * (high - low)  # of random patterns of signs
     assert wider[0] <= low + unsure
     assert high <= wider[1] + unsure
     same = ends(paired_interval(new, new, kind=kind, level=level, bounds=(0, 1)))

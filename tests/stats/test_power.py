@@ -42,10 +42,10 @@ def test_power_of_means_is_statsmodels(effect: float, n: int, alpha: float, side
 
 def test_sample_sizes_are_statsmodels_rounded_up() -> None:
     """Required pairs and detectable effects are what statsmodels 0.15.0 solves for (TTestPower().solve_power)."""
-    assert pairs_for_mean(0.25, 1.0) == 128     # 127.5158
-    assert pairs_for_mean(-0.8, 1.0, power=0.9) == 19     # 18.4462
-    assert pairs_for_mean(0.1, 1.0, sides=1) == 620     # 619.6107
-    assert pairs_for_mean(2.0, 1.0) == 5     # 4.2207; the normal shortcut would say 2
+    assert pairs_for_mean(0.25, 1.0) == 128  # 127.5158
+    assert pairs_for_mean(-0.8, 1.0, power=0.9) == 19  # 18.4462
+    assert pairs_for_mean(0.1, 1.0, sides=1) == 620  # 619.6107
+    assert pairs_for_mean(2.0, 1.0) == 5  # 4.2207; the normal shortcut would say 2
     assert detectable_mean(1.0, 20) == pytest.approx(0.6604416544380312, abs=1e-6)
     assert detectable_mean(1.0, 200, power=0.9) == pytest.approx(0.23032364369160402, abs=1e-6)
     assert detectable_mean(3.0, 5) == pytest.approx(3 * 1.6819970833232674, abs=1e-5)
@@ -90,7 +90,7 @@ def test_what_is_found_and_what_is_needed_agree() -> None:
     assert power_of_rate(0.06, 0.10, n) >= 0.8 > power_of_rate(0.06, 0.10, n - 5)
     effect = detectable_rate(0.16, n)
     assert effect == pytest.approx(0.04, abs=0.0005)
-    assert detectable_rate(0.01, 100) is None     # one pair changes on average: no test sees that
+    assert detectable_rate(0.01, 100) is None  # one pair changes on average: no test sees that
 
 
 def test_clusters_cost_pairs() -> None:
@@ -117,7 +117,7 @@ def test_detectable_after_a_run_takes_its_own_pairs() -> None:
     changed = float((zero != one).mean())
     assert detectable(one, zero, kind="rate") == detectable_rate(changed, 100)
     assert detectable(one, zero, kind="rate", weights=[2.0] * 100) == detectable_rate(changed, 100)
-    one = np.where(np.arange(600) < 60, 1.0, 0.0)     # 30 won and 30 lost: too many to count out
+    one = np.where(np.arange(600) < 60, 1.0, 0.0)  # 30 won and 30 lost: too many to count out
     zero = np.where((np.arange(600) >= 30) & (np.arange(600) < 90), 1.0, 0.0)
     assert detectable(one, zero, kind="rate") == pytest.approx(detectable_rate(0.1, 600), rel=0.02)
     labels = np.arange(80) // 4
@@ -138,7 +138,7 @@ def test_five_that_vary_show_nothing() -> None:
     """Of pairs of which five differ no change is found, however small their spread, and so of one run's scores."""
     for varying, known in ((5, False), (6, True)):
         new = np.where(np.arange(200) < varying, 0.99, 1.0)
-        for base in (np.ones(200), np.full(200, new.mean())):     # two runs; one run held against its mean
+        for base in (np.ones(200), np.full(200, new.mean())):  # two runs; one run held against its mean
             found = detectable(new, base, kind="mean")
             assert (found is not None) == known
             assert found is None or found >= 6 * 0.01 / 200
@@ -171,7 +171,7 @@ def test_power_is_what_simulation_finds() -> None:
         lambda: power_of_mean(0.1, 0.0, 10),
         lambda: power_of_mean(0.1, 1.0, 1),
         lambda: power_of_mean(0.1, 1.0, 10, alpha=0.0),
-        lambda: power_of_mean(0.1, 1.0, 10, sides=3),     # type: ignore[arg-type]
+        lambda: power_of_mean(0.1, 1.0, 10, sides=3),  # type: ignore[arg-type]
         lambda: power_of_mean(0.1, 1.0, 10, design_effect=0.0),
         lambda: power_of_rate(0.7, 0.6, 10),
         lambda: pairs_for_mean(0.0, 1.0),

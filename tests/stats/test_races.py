@@ -21,7 +21,7 @@ MEANS = {
     "three tied on top": np.r_[np.full(3, 0.8), np.full(21, 0.7)],
     "all tied": np.full(TRIALS, 0.7),
 }
-SAVED = {"fifths": 0.5, "binary": 0.4}     # of the questions, on the uniform studies
+SAVED = {"fifths": 0.5, "binary": 0.4}  # of the questions, on the uniform studies
 
 
 def scores(rng: np.random.Generator, means: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
@@ -85,7 +85,7 @@ def test_spending_adds_up_and_is_not_spent_early() -> None:
     """The levels of all looks add up to alpha; half the examples have spent about 62 % of it, as Pocock's bounds do."""
     levels = spent([0.25, 0.5, 0.75, 1.0], 0.05)
     assert sum(levels) == pytest.approx(0.05)
-    assert sum(levels[:2]) / 0.05 == pytest.approx(0.6201, abs=1e-4)     # ln(1 + (e − 1)/2)
+    assert sum(levels[:2]) / 0.05 == pytest.approx(0.6201, abs=1e-4)  # ln(1 + (e − 1)/2)
     with pytest.raises(UsageError, match="must grow"):
         spent([0.5, 0.5, 1.0])
 

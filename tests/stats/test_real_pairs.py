@@ -72,7 +72,7 @@ def test_systems_differ_as_scipy_says(one: str, other: str, metric: str) -> None
     ends = theirs.confidence_interval()
     interval, t = paired_interval(new, base, kind="mean", bounds=(0, 1)), paired_t(new - base)
     assert interval is not None
-    near = 0.1 * (ends.high - ends.low)     # what the skewness of 100 differences is worth
+    near = 0.1 * (ends.high - ends.low)  # what the skewness of 100 differences is worth
     assert (interval.low, interval.high) == pytest.approx((ends.low, ends.high), abs=near)
     students = student_t(new - base)
     assert students is not None

@@ -113,7 +113,7 @@ def test_equal_chances_are_a_random_sample() -> None:
     plain = found_of(LabelSample(y, f, g))
     equal = found_of(LabelSample(y, f, g, inclusion=[0.1] * 100))
     alone = found_of(LabelSample(y, f, g, clusters=(np.arange(100), np.arange(100, 1000))))
-    assert equal.mean == pytest.approx(plain.mean, abs=0.002)     # λ is that of the whole, a little another one
+    assert equal.mean == pytest.approx(plain.mean, abs=0.002)  # λ is that of the whole, a little another one
     assert wide(equal.interval) == pytest.approx(wide(plain.interval), rel=0.02)
     assert (alone.interval.low, alone.interval.high) == pytest.approx((plain.interval.low, plain.interval.high))
 
@@ -135,7 +135,7 @@ def simulated(rate: float, n: int, others: int, judge: Judge | str, draws: int) 
     held = width = alone = 0.0
     for _ in range(draws):
         y = (generator.random(n + others) < rate).astype(float)
-        if isinstance(judge, str):     # probabilities, badly calibrated
+        if isinstance(judge, str):  # probabilities, badly calibrated
             f = generator.beta(np.where(y == 1, 4.0, 1.5), 2.0)
         else:
             f = np.full(y.size, 0.7) if judge is None else verdicts(generator, y, judge)
@@ -149,8 +149,14 @@ def simulated(rate: float, n: int, others: int, judge: Judge | str, draws: int) 
 
 
 JUDGES: tuple[Judge | str, ...] = (
-    (0.92, 0.85), (0.8, 0.65), (0.6, 0.4), (0.2, 0.3), (0.99, 0.35), None, "probabilities"
-)  # fmt: skip
+    (0.92, 0.85),
+    (0.8, 0.65),
+    (0.6, 0.4),
+    (0.2, 0.3),
+    (0.99, 0.35),
+    None,
+    "probabilities",
+)
 
 
 @pytest.mark.prove

@@ -28,7 +28,7 @@ def test_bootstrap_is_near_scipy() -> None:
         theirs = scipy.stats.bootstrap(
             (x,), statistic, method="percentile", n_resamples=9_999, rng=np.random.default_rng(1)
         ).confidence_interval
-        ours = bootstrap(x, lambda s, of=statistic: of(s, axis=1), resamples=9_999)     # type: ignore[misc]
+        ours = bootstrap(x, lambda s, of=statistic: of(s, axis=1), resamples=9_999)  # type: ignore[misc]
         assert ends(ours) == pytest.approx((theirs.low, theirs.high), abs=0.03)
 
 
@@ -40,7 +40,7 @@ def test_bootstrap_is_seeded_and_blocks_do_not_matter(monkeypatch: pytest.Monkey
     whole = bootstrap(x, resamples=500)
     monkeypatch.setattr(resampling, "CELLS", 30 * 7)
     assert ends(bootstrap(x, resamples=500)) == pytest.approx(ends(whole), abs=0.08)
-    pairs = np.array([[1, 2], [2, 4], [3, 6]])     # 1/2 in every row, so the ratio of sums is 1/2 in every sample
+    pairs = np.array([[1, 2], [2, 4], [3, 6]])  # 1/2 in every row, so the ratio of sums is 1/2 in every sample
     assert ends(bootstrap(pairs, lambda s: s[:, :, 0].sum(1) / s[:, :, 1].sum(1), resamples=200)) == (0.5, 0.5)
 
 
@@ -55,8 +55,11 @@ def test_differences_of_pairs_are_near_scipys(method: Any) -> None:
         theirs = scipy.stats.bootstrap(
             (new[:, column], base[:, column]),
             lambda x, y, axis: np.mean(x - y, axis=axis),
-            paired=True, method=method, n_resamples=10_000, rng=np.random.default_rng(2),
-        ).confidence_interval     # fmt: skip
+            paired=True,
+            method=method,
+            n_resamples=10_000,
+            rng=np.random.default_rng(2),
+        ).confidence_interval
         width = theirs.high - theirs.low
         assert ends(found) == pytest.approx((theirs.low, theirs.high), abs=0.04 * width)
 
@@ -84,8 +87,8 @@ def test_draws_are_means_of_counted_rows() -> None:
     found = resample_means(x, resamples=20_000)
     sums = np.rint(found.draws[:, 0] * 4).astype(int)
     assert (np.abs(found.draws[:, 0] * 4 - sums) < 1e-6).all()
-    assert all(sum(int(digit) for digit in str(total)) == 4 for total in np.unique(sums))     # four rows each
-    assert np.unique(sums).size == 35     # C(7, 3) ways to draw four of four
+    assert all(sum(int(digit) for digit in str(total)) == 4 for total in np.unique(sums))  # four rows each
+    assert np.unique(sums).size == 35  # C(7, 3) ways to draw four of four
     assert found.draws.std() == pytest.approx(x.std() / sqrt(4), rel=0.02)
 
 

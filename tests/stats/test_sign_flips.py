@@ -45,7 +45,7 @@ def test_p_is_that_of_every_pattern(alternative: Any) -> None:
         found: Any = scipy.stats.permutation_test(
             (x,), lambda y: np.copysign(bent(*shape_of(y), 10), y.mean()), permutation_type="samples", **options
         )
-        assert ours(x, alternative=alternative) == pytest.approx(found.pvalue, abs=2.1 / 2**10)     # counts ties once
+        assert ours(x, alternative=alternative) == pytest.approx(found.pvalue, abs=2.1 / 2**10)  # counts ties once
 
 
 @settings(max_examples=40, deadline=None)
@@ -56,7 +56,7 @@ def test_the_level_is_a_theorem(x: list[float], alpha: float) -> None:
     So if old and new could have been swapped it cries wolf in no more than that, whatever the values look like.
     """
     size = np.abs(np.array(x))
-    if len(set(size)) < 2 or alpha < 2 / 2 ** len(x):     # where no pattern is as rare Student's t speaks
+    if len(set(size)) < 2 or alpha < 2 / 2 ** len(x):  # where no pattern is as rare Student's t speaks
         return
     patterns = np.array(list(product((-1, 1), repeat=len(x)))) * size
     alternatives: tuple[Alternative, ...] = ("two-sided", "greater")
@@ -117,8 +117,11 @@ def test_how_far_an_end_lies(name: str, n: int) -> None:
     """Of usual and of wild values no end of 100 intervals is more than 5 standard errors from the mean."""
     g = np.random.default_rng([3, n])
     draw: Any = {
-        "normal": g.normal, "exponential": g.exponential, "log-normal": g.lognormal, "Cauchy": g.standard_cauchy,
-    }[name]     # fmt: skip
+        "normal": g.normal,
+        "exponential": g.exponential,
+        "log-normal": g.lognormal,
+        "Cauchy": g.standard_cauchy,
+    }[name]
     for _ in range(100):
         x = draw(size=n)
         found, plain = skew_corrected_t(x), estimate(x)
@@ -151,7 +154,7 @@ def test_weights_and_clusters_flip_together() -> None:
     assert ours(x, weights=[2.0] * 20) == alone
     assert ours([*x, 5.0], weights=[*[1.0] * 20, 0.0]) == alone
     assert ours(x, clusters=np.arange(20) // 2) == ours(x.reshape(10, 2).sum(axis=1))
-    double = ours([*x, x[0]], clusters=[*range(20), 0])     # a cluster of two alike is a value of weight two
+    double = ours([*x, x[0]], clusters=[*range(20), 0])  # a cluster of two alike is a value of weight two
     assert double == ours(x, weights=[2.0, *[1.0] * 19])
 
 
@@ -194,9 +197,9 @@ FLAT = {
 
 
 @pytest.mark.parametrize("name", FLAT)
-@pytest.mark.parametrize(("n", "draws"), [(12, 200), (30, 200), *[
-    pytest.param(n, 2_000, marks=pytest.mark.prove) for n in (12, 30)
-]])     # fmt: skip
+@pytest.mark.parametrize(
+    ("n", "draws"), [(12, 200), (30, 200), *[pytest.param(n, 2_000, marks=pytest.mark.prove) for n in (12, 30)]]
+)
 def test_where_nothing_changed(name: str, n: int, draws: int) -> None:
     """Of differences that are as likely as their opposites 5 % are called a change, whatever they look like.
 
@@ -212,12 +215,17 @@ def test_where_nothing_changed(name: str, n: int, draws: int) -> None:
             interval = paired_interval(row, 0 * row, kind="amount")
             assert interval is not None
             assert (interval.low <= 0 <= interval.high) == (found.p_value > 0.05)
-    assert 100 * alarms / draws == pytest.approx(5, abs=300 * (0.05 * 0.95 / draws) ** 0.5)     # three standard errors
+    assert 100 * alarms / draws == pytest.approx(5, abs=300 * (0.05 * 0.95 / draws) ** 0.5)  # three standard errors
 
 
-@pytest.mark.parametrize(("n", "draws"), [(100, 500), (3_000, 150), *[
-    pytest.param(*more, marks=pytest.mark.prove) for more in ((100, 2_000), (3_000, 400))
-]])     # fmt: skip
+@pytest.mark.parametrize(
+    ("n", "draws"),
+    [
+        (100, 500),
+        (3_000, 150),
+        *[pytest.param(*more, marks=pytest.mark.prove) for more in ((100, 2_000), (3_000, 400))],
+    ],
+)
 def test_far_values_that_mean_nothing(n: int, draws: int) -> None:
     """Of Cauchy's values 5 % are called a change, be they 100 or 3,000; Student's t calls 1 to 3 % so."""
     g = np.random.default_rng([11, n])

@@ -19,7 +19,7 @@ def test_a_few_cells_are_as_on_the_page() -> None:
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("page") == 14     # four kinds of data, three of pairs, five tests, two powers
+    assert done.stdout.count("page") == 14  # four kinds of data, three of pairs, five tests, two powers
     assert "missing" not in done.stdout
 
 
@@ -60,7 +60,7 @@ def test_a_wrong_cell_is_found_and_right_ones_are_not(tmp_path: Path) -> None:
 def test_samples_that_no_useful_test_can_call_unchanged() -> None:
     """The shares on the page of samples with six or more losses and not one gain are those of the multinomial."""
     page = (ROOT / "docs" / "statistics-tables.md").read_text()
-    for n, loss, gain in ((50, 0.16, 0.04), (20, 1 / 4, 1 / 12)):     # rare gains; skewed shares
+    for n, loss, gain in ((50, 0.16, 0.04), (20, 1 / 4, 1 / 12)):  # rare gains; skewed shares
         neither = 1 - loss - gain
         share = sum(comb(n, losses) * loss**losses * neither ** (n - losses) for losses in range(6, n + 1))
         assert f" {share:.1%} ".replace("%", " %") in page

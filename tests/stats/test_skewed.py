@@ -47,12 +47,13 @@ def test_ends_are_the_means_that_are_not_rejected(shorten: bool) -> None:
         assert found is not None
         assert mirrored is not None
         for side, end in ((1, found.low), (-1, found.high)):
+
             def over(t: float, values: Any = side * x, wanted: float = float(quantile)) -> float:
                 return statistic(t, values, shorten=shorten) - wanted
 
             reached = scipy.optimize.brentq(over, 0, 99)
             assert end == pytest.approx(x.mean() - side * error * reached)
-        assert n < 20 or found.high - x.mean() > x.mean() - found.low     # the long tail is above
+        assert n < 20 or found.high - x.mean() > x.mean() - found.low  # the long tail is above
         assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
         tested = skew_corrected_test(x - 2.5, shorten=shorten)
         assert tested is not None
@@ -76,7 +77,7 @@ def test_without_skewness_both_sides_are_alike() -> None:
     mine, students = skew_corrected_t(x), student_t(x)
     assert mine is not None
     assert students is not None
-    assert (mine.low, mine.high) == pytest.approx((students.low, students.high), abs=2e-4)     # of a width of 0.055
+    assert (mine.low, mine.high) == pytest.approx((students.low, students.high), abs=2e-4)  # of a width of 0.055
     one, other = skew_corrected_test(x), paired_t(x)
     assert one is not None
     assert other is not None

@@ -14,7 +14,7 @@ from ragauge.store.open import Store, open_store
 PARTS = (CheckedPart("a" * 16, "e" * 16, right=True), CheckedPart("b" * 16, "e" * 16, right=False, weight=2.5))
 RECORD = CheckRecord(
     "openai:m (fused)", "openai:m#1", b"f" * 32, "labels \ud800.jsonl", (0.4, 0.1, 0.7), PARTS, "2026-11-01T10:00:00Z"
-)     # fmt: skip
+)
 
 
 class CheckLogContract:
@@ -35,9 +35,11 @@ class CheckLogContract:
         assert store.check_log.add(RECORD)
         assert not store.check_log.add(replace(RECORD, at="2026-11-02", file_name="copy.jsonl"))
         changed = (
-            replace(RECORD, judge_id="openai:m#2"), replace(RECORD, file=b"g" * 32), replace(RECORD, parts=PARTS[:1]),
+            replace(RECORD, judge_id="openai:m#2"),
+            replace(RECORD, file=b"g" * 32),
+            replace(RECORD, parts=PARTS[:1]),
             RECORD,
-        )     # fmt: skip
+        )
         assert all(store.check_log.add(one) for one in changed)
         assert len(store.check_log.list()) == 5
         assert store.check_log.add(replace(RECORD, name="openai:m (per_claim)"))

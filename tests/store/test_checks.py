@@ -30,9 +30,7 @@ class ChecksContract:
         """Scores of a file's texts are read back with its digest; another judge has none of them."""
         store.checks.keep(FILE, [text(1), text(2, 0.0)])
         store.checks.keep(FILE, [text(3)])
-        assert store.checks.scores("model-1") == [
-            replace(one, file=FIRST) for one in (text(1), text(2, 0.0), text(3))
-        ]
+        assert store.checks.scores("model-1") == [replace(one, file=FIRST) for one in (text(1), text(2, 0.0), text(3))]
         assert store.checks.scores("model-2") == []
         (file,) = store.checks.files("model-1")
         assert file == replace(FILE, at=file.at)
@@ -58,8 +56,10 @@ class ChecksContract:
         store.checks.keep(FILE, [text(1), text(1, 0.0, "contradicted"), text(2)])
         store.checks.keep(replace(FILE, digest=SECOND), [text(1, 0.0), text(3)])
         assert store.checks.scores("model-1") == [
-            replace(text(1, 0.0), file=SECOND), replace(text(2), file=FIRST), replace(text(3), file=SECOND),
-        ]  # fmt: skip
+            replace(text(1, 0.0), file=SECOND),
+            replace(text(2), file=FIRST),
+            replace(text(3), file=SECOND),
+        ]
 
     def test_the_newest_version_of_a_question_counts(self, store: Store) -> None:
         """What another version of the question said is kept, but not read."""

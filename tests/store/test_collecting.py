@@ -46,7 +46,7 @@ class CollectingContract:
             assert again.collecting.held(run.run_id) == {("q2", 0), ("q0", 0), ("q0", 1)}
             assert again.runs.find(run.run_id).done == 3
             assert list(again.runs.pairs(run.run_id)) == [arrived(2), arrived(0), arrived(0, repeat=1)]
-        assert store.texts.count() == 3     # two of their own, one shared
+        assert store.texts.count() == 3  # two of their own, one shared
 
     def test_first_response_wins(self, store: Store) -> None:
         """A second response under one query_id and repeat is left out, asked again or not."""
@@ -110,9 +110,11 @@ class CollectingContract:
         assert found is not None
         assert found.run_id == second.run_id
         for other in (
-            replace(like, config={"k": 9}), replace(like, system="other"), replace(like, variant="oracle"),
+            replace(like, config={"k": 9}),
+            replace(like, system="other"),
+            replace(like, variant="oracle"),
             replace(like, set_version="0"),
-        ):     # fmt: skip
+        ):
             assert store.collecting.newest(other, unfinished=False) is None
 
     def test_bad_response_leaves_nothing(self, store: Store) -> None:

@@ -52,7 +52,7 @@ def test_one_holds_it_in_this_process(tmp_path: Path) -> None:
     with held(url, "r1") as first, held(url, "r1") as again, held(url, "r2") as other:
         assert (first, again, other) == (True, False, True)
         with held(url, "r1") as third:
-            assert not third     # the one that was not alone has freed nothing
+            assert not third  # the one that was not alone has freed nothing
     with held(url, "r1") as later:
         assert later
     assert list(tmp_path.iterdir()) == []

@@ -51,6 +51,8 @@ def test_the_latest_of_each_job_are_listed(url: str) -> None:
         assert store.jobs.note("a", 5.0)
         assert not store.jobs.note("a", 5.0)
         assert [(job.name, job.due, job.state) for job in store.jobs.latest(2)] == [
-            ("a", 5.0, "noted"), ("b", 3.0, "pass"), ("b", 2.0, "pass"),
-        ]  # fmt: skip
+            ("a", 5.0, "noted"),
+            ("b", 3.0, "pass"),
+            ("b", 2.0, "pass"),
+        ]
         assert store.jobs.newest("c") is None

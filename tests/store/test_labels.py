@@ -24,8 +24,12 @@ class LabelsContract:
 
     def test_label_survives(self, store: Store) -> None:
         """Labels of spans, passages and wholes are read back equal, in their order, by another connection."""
-        labels = [LABEL, replace(LABEL, part=3), replace(LABEL, part=None, annotator="b\x00\x1b"),
-                  replace(LABEL, key=OTHER)]     # fmt: skip
+        labels = [
+            LABEL,
+            replace(LABEL, part=3),
+            replace(LABEL, part=None, annotator="b\x00\x1b"),
+            replace(LABEL, key=OTHER),
+        ]
         assert store.labels.add(labels) == 4
         with open_store(store.url) as again:
             assert again.labels.of([KEY]) == labels[:3]
@@ -36,8 +40,12 @@ class LabelsContract:
     def test_twice_is_once(self, store: Store) -> None:
         """The same label again adds nothing; another value, hour, annotator or guideline is another label."""
         assert store.labels.add([LABEL, LABEL]) == 1
-        others = [replace(LABEL, value="contradicted"), replace(LABEL, at="2026-11-02"), replace(LABEL, annotator="b"),
-                  replace(LABEL, guideline="d")]     # fmt: skip
+        others = [
+            replace(LABEL, value="contradicted"),
+            replace(LABEL, at="2026-11-02"),
+            replace(LABEL, annotator="b"),
+            replace(LABEL, guideline="d"),
+        ]
         assert store.labels.add([LABEL, *others]) == 4
         assert store.labels.guidelines() == {"abc": 4, "d": 1}
 
@@ -75,9 +83,9 @@ class LabelsContract:
     @pytest.mark.parametrize("chances", [(0.5, 0.5, 0.5), (0.25, 1.0, 0.5)], ids=["alike", "apart"])
     def test_draw_survives(self, store: Store, chances: tuple[float, ...]) -> None:
         """A draw is read back with the chance of every response, goes with its run, and needs one."""
-        run = store.runs.import_run(Run("", "a"), [
-            (example(query_id=f"q{n}"), response(query_id=f"q{n}")) for n in range(3)
-        ])     # fmt: skip
+        run = store.runs.import_run(
+            Run("", "a"), [(example(query_id=f"q{n}"), response(query_id=f"q{n}")) for n in range(3)]
+        )
         numbers = store.runs.order(run.run_id).numbers
         chance = dict(zip(sorted(numbers), chances, strict=True))
         drawn = frozenset(numbers[:1])

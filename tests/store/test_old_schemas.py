@@ -123,7 +123,7 @@ def test_a_copy_is_kept_before_an_upgrade(tmp_path: Path) -> None:
         open_store(url).close()
     assert sorted(file.name for file in tmp_path.iterdir()) == [path.name, kept.name]
     assert kept.read_bytes() == before
-    open_store(f"sqlite:///{tmp_path / 'new.db'}").close()     # a new store was nothing before
+    open_store(f"sqlite:///{tmp_path / 'new.db'}").close()  # a new store was nothing before
     assert not list(tmp_path.glob("new.db.before-*"))
 
 
@@ -150,7 +150,7 @@ def test_reading_leaves_an_older_store_as_it_is(how: str, tmp_path: Path) -> Non
 
     def look() -> None:
         with only_reading() if how == "block" else nullcontext():
-            for _ in range(2):     # the second time the copy is there
+            for _ in range(2):  # the second time the copy is there
                 with open_store(url if how == "block" else to_read(url)) as store:
                     assert store.runs.find("old").name == "old"
 
@@ -166,7 +166,11 @@ def test_commands_that_read_upgrade_nothing(tmp_path: Path, monkeypatch: pytest.
     restored("store-v1", tmp_path)
     monkeypatch.chdir(tmp_path)
     group = typer.main.get_group(app)
-    for words, found in ((["runs"], "0001"), (["show", "old"], "0001"), (["export", "old", "-o", "a.jsonl"], "0001"),
-                         (["runs", "tag", "old", "x"], HEAD)):  # fmt: skip
+    for words, found in (
+        (["runs"], "0001"),
+        (["show", "old"], "0001"),
+        (["export", "old", "-o", "a.jsonl"], "0001"),
+        (["runs", "tag", "old", "x"], HEAD),
+    ):
         group.main([*words, "--store", "store-v1.db"], standalone_mode=False)
         assert version(tmp_path / "store-v1.db") == found, words

@@ -19,14 +19,38 @@ from ragauge.store.responses import grouped, kept, of_run
 from ragauge.store.schema import examples, responses
 
 TABLES = ("summary_values", "cards", "charts", "run_tags", "example_groups")
-LATER = (     # of the migrations after it
-    "check_log", "evaluations", "inbox", "traces", "trace_batches", "ledger", "series", "alerts", "deliveries", "jobs",
-    "tails", "signals", "periods", "silences", "returns", "return_batches", "last_numbers", "example_indexes",
-    "verdicts", "controls", "verdict_counts", "control_evidence",
-    "labeled_responses", "own_metrics",
-)  # fmt: skip
-COLUMNS = {"runs": ("writes", "confirms", "example_writes"), "judges": ("writes",), "causes": ("name",),
-           "responses": ("chance",)}     # fmt: skip
+LATER = (  # of the migrations after it
+    "check_log",
+    "evaluations",
+    "inbox",
+    "traces",
+    "trace_batches",
+    "ledger",
+    "series",
+    "alerts",
+    "deliveries",
+    "jobs",
+    "tails",
+    "signals",
+    "periods",
+    "silences",
+    "returns",
+    "return_batches",
+    "last_numbers",
+    "example_indexes",
+    "verdicts",
+    "controls",
+    "verdict_counts",
+    "control_evidence",
+    "labeled_responses",
+    "own_metrics",
+)
+COLUMNS = {
+    "runs": ("writes", "confirms", "example_writes"),
+    "judges": ("writes",),
+    "causes": ("name",),
+    "responses": ("chance",),
+}
 
 
 def rows_of(path: str) -> dict[str, list[Any]]:
@@ -71,10 +95,19 @@ def test_the_migration_fills_what_is_written_today(tmp_path: Path) -> None:
     assert rows_of(path) == before
 
 
-@pytest.mark.parametrize("keep", [
-    {"type": "a"}, {"type": "b", "tag": "golden"}, {"tag": "old"}, {"tag": "own"}, {"type": "a", "tag": "golden"},
-    {"tpye": "a"}, {"type": "c"}, {"tag": "none"},
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "keep",
+    [
+        {"type": "a"},
+        {"type": "b", "tag": "golden"},
+        {"tag": "old"},
+        {"tag": "own"},
+        {"type": "a", "tag": "golden"},
+        {"tpye": "a"},
+        {"type": "c"},
+        {"tag": "none"},
+    ],
+)
 def test_groups_are_kept_as_they_are_read(sqlite_url: str, keep: dict[str, str]) -> None:
     """Filtering by the table of groups is filtering by what stands with each example, a segment named tag included."""
     segments_of: tuple[dict[str, str], ...] = ({}, {"type": "a"}, {"type": "b"}, {"tag": "own", "type": "a"})
@@ -82,7 +115,7 @@ def test_groups_are_kept_as_they_are_read(sqlite_url: str, keep: dict[str, str])
     records = [
         (Example(f"q{n}", "?", segments=segments, tags=frozenset(tags)), Response(f"q{n}"))
         for n, (segments, tags) in enumerate(sets)
-    ]     # fmt: skip
+    ]
     with open_store(sqlite_url) as store:
         run = store.runs.import_run(Run("r", "r"), records)
         from sqlalchemy import select

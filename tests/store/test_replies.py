@@ -136,13 +136,15 @@ class CallsContract:
             return Call(KEY, "agree", MODEL, outcome, n, run_id, judge_id="j", **more)
 
         usage = Usage(100, 10, 5)
-        store.calls.add([
-            call(first, usage=usage, cost=0.5),
-            call(first, "rate_limited"),
-            call(first, "failed", usage=usage, cost=0.25),
-            call(second, usage=usage),
-            Call(KEY, "agree", MODEL, "ok", usage=usage, cost=9.0),
-        ])  # fmt: skip
+        store.calls.add(
+            [
+                call(first, usage=usage, cost=0.5),
+                call(first, "rate_limited"),
+                call(first, "failed", usage=usage, cost=0.25),
+                call(second, usage=usage),
+                Call(KEY, "agree", MODEL, "ok", usage=usage, cost=9.0),
+            ]
+        )
         on_first = Paid(3, 2, 2, 200, 20, 10, 0.75, 0)
         on_second = Paid(1, 0, 1, 100, 10, 5, 0.0, 1)
         assert store.calls.spent(run_id) == [Spent(MODEL, "agree", "j", on_first + on_second)]

@@ -18,7 +18,7 @@ from ragauge.store.open import Store, open_store
 from ragauge.store.run_list import STILL
 from ragauge.store.scores import Column
 
-MEANS = (0.5, None, 0.9, 0.5, None, 0.1)     # of the runs r0 … r5; None = not evaluated
+MEANS = (0.5, None, 0.9, 0.5, None, 0.1)  # of the runs r0 … r5; None = not evaluated
 
 
 def summary(metric: str, mean: float | None, **more: Any) -> Summary:
@@ -46,10 +46,16 @@ def store(sqlite_url: str) -> Store:
     return opened
 
 
-@pytest.mark.parametrize(("sort", "highest", "order"), [
-    ("newest", False, "543210"), ("oldest", False, "012345"), ("name", False, "024135"),
-    ("faithfulness", False, "503241"), ("faithfulness", True, "230541"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("sort", "highest", "order"),
+    [
+        ("newest", False, "543210"),
+        ("oldest", False, "012345"),
+        ("name", False, "024135"),
+        ("faithfulness", False, "503241"),
+        ("faithfulness", True, "230541"),
+    ],
+)
 @pytest.mark.parametrize("limit", [1, 2, 4, 6])
 def test_pages_join_to_the_whole_list(store: Store, sort: str, highest: bool, order: str, limit: int) -> None:
     """Whatever the order and the length of a page, pages one after another are the list; no mean comes last."""
@@ -59,11 +65,18 @@ def test_pages_join_to_the_whole_list(store: Store, sort: str, highest: bool, or
     assert "".join(listed).replace("r", "") == order
 
 
-@pytest.mark.parametrize(("filters", "left"), [
-    ({"metric.faithfulness.lt": "0.5"}, "5"), ({"metric.faithfulness.gt": "0.5"}, "2"),
-    ({"metric.faithfulness.gt": "0.1", "system": "x"}, "20"), ({"tag": "golden"}, "41"),
-    ({"tag": "golden", "name": "name0"}, "4"), ({"state": "finished"}, "543210"), ({"state": "failed"}, ""),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("filters", "left"),
+    [
+        ({"metric.faithfulness.lt": "0.5"}, "5"),
+        ({"metric.faithfulness.gt": "0.5"}, "2"),
+        ({"metric.faithfulness.gt": "0.1", "system": "x"}, "20"),
+        ({"tag": "golden"}, "41"),
+        ({"tag": "golden", "name": "name0"}, "4"),
+        ({"state": "finished"}, "543210"),
+        ({"state": "failed"}, ""),
+    ],
+)
 def test_filters(store: Store, filters: dict[str, str], left: str) -> None:
     """Runs are listed by tag, state and bounds of a mean, all of which must match."""
     for run_id in ("r1", "r4"):
@@ -71,11 +84,14 @@ def test_filters(store: Store, filters: dict[str, str], left: str) -> None:
     assert "".join(run.run_id[1:] for run in store.runs.list(filter=filters)) == left
 
 
-@pytest.mark.parametrize(("filters", "said"), [
-    ({"metric.faithfullness.lt": "1"}, "nearest: faithfulness"),
-    ({"metric.faithfulness.le": "1"}, "filter of runs"),
-    ({"state": "stoped"}, "nearest: stopped"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ({"metric.faithfullness.lt": "1"}, "nearest: faithfulness"),
+        ({"metric.faithfulness.le": "1"}, "filter of runs"),
+        ({"state": "stoped"}, "nearest: stopped"),
+    ],
+)
 def test_unknown_filters_name_the_nearest(store: Store, filters: dict[str, str], said: str) -> None:
     """A filter by a metric, bound or state that is not there is refused with what is there."""
     with pytest.raises(UnknownName, match=said):
@@ -134,6 +150,7 @@ def test_a_run_without_a_sign_of_life_counts_as_stopped(store: Store) -> None:
 
 def test_an_evaluation_in_flight_is_no_finished_run(store: Store) -> None:
     """A run whose last evaluation is not done is in flight while that moves, then stopped, and finished at its end."""
+
     def listed(state: str) -> list[str]:
         return [run.run_id for run in store.runs.list(filter={"state": state})]
 
@@ -148,7 +165,7 @@ def test_an_evaluation_in_flight_is_no_finished_run(store: Store) -> None:
     assert "r0" in listed("finished")
     seen = store.evaluations.read("r0")
     assert seen is not None
-    assert (seen.base_id, seen.done, seen.planned) == ("r1", 3, 3)     # not more than planned; the baseline stays
+    assert (seen.base_id, seen.done, seen.planned) == ("r1", 3, 3)  # not more than planned; the baseline stays
     assert store.evaluations.read("r1") is None
 
 

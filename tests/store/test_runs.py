@@ -283,8 +283,10 @@ class RunsContract:
 
     def test_equal_questions_have_equal_keys(self, store: Store) -> None:
         """Responses to one question carry one key, whatever the labels; to another question, another."""
-        pairs: list[Record] = [(Example(name, query, references=(name,)), None) for name, query in
-                               (("a", "same"), ("b", "other"), ("c", "same"))]  # fmt: skip
+        pairs: list[Record] = [
+            (Example(name, query, references=(name,)), None)
+            for name, query in (("a", "same"), ("b", "other"), ("c", "same"))
+        ]
         run = store.runs.import_run(RUN, pairs)
         keys = [key for _, key in store.runs.order(run.run_id)]
         assert keys[0] == keys[2] != keys[1]

@@ -275,7 +275,7 @@ class CausesContract:
         run_id, numbers = with_run(store)
         cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",), "judge")
         store.causes.write(run_id, "judge@1", {numbers[3]: cause, numbers[0]: Cause(""), numbers[1]: None})
-        unclear = Cause("", component="unclear")     # as every cause without a name is read
+        unclear = Cause("", component="unclear")  # as every cause without a name is read
         assert_frame_equal(store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, unclear), ("q1", 1, cause)]))
         assert store.causes.of_response(run_id, "q1", 1, "judge@1") == cause
         assert store.causes.of_response(run_id, "q0", 1, "judge@1") is None

@@ -76,11 +76,14 @@ def share(url: str, seconds: float) -> None:
     commands = [[WRITER, url, "a", str(seconds)], [WRITER, url, "b", str(seconds)], *[[READER, url, str(seconds)]] * 2]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-c", *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env={"PYTHONPATH": SRC},
         )
         for command in commands
-    ]  # fmt: skip
+    ]
     ended = [(*process.communicate(timeout=seconds + 120), process.returncode) for process in processes]
     for out, errors, code in ended:
         assert code == 0, errors

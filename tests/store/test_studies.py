@@ -28,8 +28,10 @@ class StudiesContract:
     def test_study_is_read_as_it_was_kept(self, store: Store) -> None:
         """A study is read back with its fixed settings, and trials with their parameters and measurements in order."""
         store.studies.begin(STUDY)
-        trials = [Trial("size=400", {"size": 400}, "complete", "", run_in(store, "a"), MEASURED),
-                  Trial("size=200", {"size": 200}, "failed", "no such size")]     # fmt: skip
+        trials = [
+            Trial("size=400", {"size": 400}, "complete", "", run_in(store, "a"), MEASURED),
+            Trial("size=200", {"size": 200}, "failed", "no such size"),
+        ]
         for trial in trials:
             store.studies.put("sizes", trial)
         found = store.studies.read("sizes")

@@ -39,10 +39,14 @@ class VerdictsContract:
         rows = [
             (number, ExampleVerdict(*(VERDICTS[code] for code in codes), *columns.reasons[reason]))
             for number, *codes, reason in zip(
-                columns.number.tolist(), columns.verdict, columns.right, columns.grounded, columns.reason.tolist(),
+                columns.number.tolist(),
+                columns.verdict,
+                columns.right,
+                columns.grounded,
+                columns.reason.tolist(),
                 strict=True,
             )
-        ]     # fmt: skip
+        ]
         assert rows == list(store.verdicts.read(run_id, "j"))
 
     def test_verdicts_of_nobody_stand_where_the_judge_has_none(self, store: Store) -> None:

@@ -12,7 +12,7 @@ import ragauge as rg
 from ragauge.data.example import EvalSet
 from ragauge.store.open import open_store
 
-KEPT = 2     # passages after reranking
+KEPT = 2  # passages after reranking
 ASKED = EvalSet("asked", golden().examples[:8])
 
 

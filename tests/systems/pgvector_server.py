@@ -62,9 +62,9 @@ def binaries() -> Path | None:
 @contextmanager
 def running(found: Path) -> Iterator[Server]:
     """A server that runs meanwhile, filled."""
-    folder = Path(tempfile.mkdtemp(prefix="ragauge-postgres-"))     # pytest's own folders are closed to other users
+    folder = Path(tempfile.mkdtemp(prefix="ragauge-postgres-"))  # pytest's own folders are closed to other users
     other: dict[str, Any] = {}
-    if os.geteuid() == 0:     # PostgreSQL does not run as root
+    if os.geteuid() == 0:  # PostgreSQL does not run as root
         other = {"user": "nobody"}
         shutil.chown(folder, "nobody")
     found = _reached(found, folder, other)
@@ -79,9 +79,21 @@ def running(found: Path) -> Iterator[Server]:
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd=folder, **other)
 
     command(
-        f"{found}/initdb", "-D", str(data), "-A", "scram-sha-256", "--pwfile", str(secret), "-U", "postgres",
-        "--no-sync", "--no-instructions", "--locale=C", "-E", "UTF8",
-    )  # fmt: skip
+        f"{found}/initdb",
+        "-D",
+        str(data),
+        "-A",
+        "scram-sha-256",
+        "--pwfile",
+        str(secret),
+        "-U",
+        "postgres",
+        "--no-sync",
+        "--no-instructions",
+        "--locale=C",
+        "-E",
+        "UTF8",
+    )
     options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c shared_buffers=16MB"
     command(f"{found}/pg_ctl", "-D", str(data), "-o", options, "-l", str(folder / "log"), "-w", "start")
     try:
@@ -100,7 +112,7 @@ def _reached(found: Path, folder: Path, other: dict[str, Any]) -> Path:
     except PermissionError:
         package = found.parents[1]
         shutil.copytree(package, folder / package.name, symlinks=True)
-        libraries = package.with_name(f"{package.name}.libs")     # a wheel's shared libraries lie beside its package
+        libraries = package.with_name(f"{package.name}.libs")  # a wheel's shared libraries lie beside its package
         if libraries.exists():
             shutil.copytree(libraries, folder / libraries.name)
         return folder / package.name / found.parent.name / found.name

@@ -12,7 +12,7 @@ from ragauge.data.response import Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import Question, System
 
-K = 4     # as the plain system's
+K = 4  # as the plain system's
 RETRIEVAL = "recall@4,ndcg@4,mrr"
 
 

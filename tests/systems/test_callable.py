@@ -143,8 +143,12 @@ def test_rest_of_a_response_is_read() -> None:
     """Citations, candidates, tokens, cost and latency by stage are taken over."""
     found = respond(
         lambda query: {
-            **PARTS, "candidates": ["one", "two"], "citations": [{"start": 0, "end": 3, "doc_id": "d1"}],
-            "tokens": {"prompt_tokens": 9, "completion_tokens": 2}, "cost": 0.01, "latency_ms": {"retrieval": 3},
+            **PARTS,
+            "candidates": ["one", "two"],
+            "citations": [{"start": 0, "end": 3, "doc_id": "d1"}],
+            "tokens": {"prompt_tokens": 9, "completion_tokens": 2},
+            "cost": 0.01,
+            "latency_ms": {"retrieval": 3},
         }
     )
     assert found.citations == (Citation(0, 3, "d1"),)

@@ -65,7 +65,7 @@ def test_function_and_its_retrieval(file: Path) -> None:
             """Answers."""
             documents = retrieve(question)
             seen.add(tokens={"input": 9, "output": 3}, cost=0.01, segments={"tenant": user})
-            documents.clear()     # what the system does later is no part of what was retrieved
+            documents.clear()  # what the system does later is no part of what was retrieved
             return "Two pounds."
 
         assert answer("acme", question="How heavy is it?") == "Two pounds."
@@ -90,7 +90,7 @@ def test_file_is_evaluated_as_traffic(file: Path, tmp_path: Path) -> None:
     assert len(recorded(file, use)) == 3
     card = rg.evaluate(file, traffic=True, metrics="faithfulness", store=f"sqlite:///{tmp_path / 'store.db'}")
     assert (card.run.kind, card["faithfulness"].scored) == ("traffic", 3)
-    assert card["faithfulness"].mean == pytest.approx(0.97)     # copies, by a judge with probabilities
+    assert card["faithfulness"].mean == pytest.approx(0.97)  # copies, by a judge with probabilities
 
 
 @pytest.mark.parametrize("kind", ["plain", "coroutine", "generator", "async generator"])
@@ -160,7 +160,7 @@ def test_streams_of_text_pass_unchanged(file: Path) -> None:
         assert inspect.isgeneratorfunction(wrapped)
         stream = outer(wrapped)
         assert next(stream) == "One "
-        assert seen.current.get() is None     # the reader of a stream is not inside of the question
+        assert seen.current.get() is None  # the reader of a stream is not inside of the question
         assert stream.send("hello") == "two."
         assert list(stream) == []
         thrown = wrapped("Which?")
@@ -170,7 +170,7 @@ def test_streams_of_text_pass_unchanged(file: Path) -> None:
         early = wrapped("Which?")
         next(early)
         early.close()
-        assert list(seen(returns_stream)("Which?")) == ["One ", "two."]     # returned, not yielded
+        assert list(seen(returns_stream)("Which?")) == ["One ", "two."]  # returned, not yielded
 
     found = recorded(file, use)
     assert got[:2] == ["hello", "end"]
@@ -230,8 +230,10 @@ def test_calls_inside_a_call_belong_to_it(file: Path) -> None:
     found = recorded(file, use)
     assert [one["query"] for one in found] == ["What?", "Alone?"]
     assert [(one["text"], one.get("hop", 0)) for one in found[0]["passages"]] == [
-        ("About hubs.", 0), ("Both.", 0), ("About fees.", 1),
-    ]  # fmt: skip
+        ("About hubs.", 0),
+        ("Both.", 0),
+        ("About fees.", 1),
+    ]
 
 
 def test_threads_and_tasks_do_not_mix(file: Path) -> None:
@@ -418,7 +420,7 @@ def test_sample_is_weighted(file: Path) -> None:
     found = lines(file)
     assert {one["query"] for one in found} == {"outer"}
     assert {one["weight"] for one in found} == {4.0}
-    assert 60 <= len(found) <= 140     # 100 ± 4.6 standard deviations of a binomial(400, 1/4)
+    assert 60 <= len(found) <= 140  # 100 ± 4.6 standard deviations of a binomial(400, 1/4)
     with pytest.raises(UsageError, match="sample must be above 0"):
         rg.capture(file, sample=0)
     with pytest.raises(UsageError, match="rotate_mb"):
@@ -455,7 +457,7 @@ def test_overhead_is_small(file: Path, record_property: Callable[[str, object], 
         seen.flush()
         each = []
         for _ in range(30):
-            started = thread_time()     # of this thread: neither other programs nor the writing thread
+            started = thread_time()  # of this thread: neither other programs nor the writing thread
             for _ in range(100):
                 answer("How heavy is it?")
             each.append((thread_time() - started) * 1e6 / 100)

@@ -10,7 +10,7 @@ import pytest
 from ragauge.systems.detecting import Candidate, look_through
 
 NAMES = ("pipe", "qa", "engine", "graph", "my_pipeline")
-LANGCHAIN = '''
+LANGCHAIN = """
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -24,8 +24,8 @@ chain = OpenAIEmbeddings()
 rag = InMemoryVectorStore(chain)
 rag_chain = ChatPromptTemplate.from_template("{context} {question}")
 llm = FakeListChatModel(responses=["x"])
-'''
-LLAMA = '''
+"""
+LLAMA = """
 from llama_index.core import PromptTemplate, SimpleDirectoryReader, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.embeddings.openai import OpenAIEmbedding
@@ -34,8 +34,8 @@ query_engine = OpenAIEmbedding()
 pipeline = SentenceSplitter()
 chain = PromptTemplate("{context_str} {query_str}")
 rag = VectorStoreIndex.from_documents(SimpleDirectoryReader("docs").load_data(), embed_model=query_engine)
-'''
-HAYSTACK = '''
+"""
+HAYSTACK = """
 from haystack import Pipeline, component
 from haystack.components.builders import PromptBuilder
 from haystack.components.converters import TextFileToDocument
@@ -51,8 +51,8 @@ pipeline = Pipeline()
 pipeline.add_component("converter", TextFileToDocument())
 pipeline.add_component("writer", DocumentWriter(rag))
 pipeline.connect("converter", "writer")
-'''
-FASTAPI = '''
+"""
+FASTAPI = """
 from fastapi import FastAPI
 from pydantic import BaseModel
 from sqlalchemy import create_engine
@@ -76,22 +76,24 @@ def complete(body: Body):
     hits = [("Two pounds.", 0.9)][:body.top_k]
     data = {{"reply": {{"text": hits[0][0]}}, "contexts": [text for text, _ in hits]}}
     return {{"status": "ok", "data": data, "relevance": [score for _, score in hits]}}
-'''
+"""
 PROJECTS = {
-    "langchain": LANGCHAIN + '''
+    "langchain": LANGCHAIN
+    + """
 retriever = rag.as_retriever()
 context = retriever | (lambda found: found)
 rewrite = ChatPromptTemplate.from_template("{q}") | llm | StrOutputParser()
 {name} = {{"context": context, "question": RunnablePassthrough()}} | rag_chain | llm | StrOutputParser()
-'''.replace("{q}", "{{q}}"),
+""".replace("{q}", "{{q}}"),
     "llamaindex": LLAMA + "retriever = rag.as_retriever()\n{name} = rag.as_query_engine(similarity_top_k=2)\n",
-    "haystack": HAYSTACK + '''
+    "haystack": HAYSTACK
+    + """
 {name} = Pipeline()
 {name}.add_component("retriever", InMemoryBM25Retriever(rag))
 {name}.add_component("prompt", PromptBuilder(template="{{{{ documents }}}}"))
 {name}.add_component("model", OpenAIGenerator())
 {name}.connect("retriever", "prompt.documents")
-''',
+""",
     "fastapi": FASTAPI,
 }
 TEMPLATES = {
@@ -140,53 +142,104 @@ def test_right_for_all_twenty(tmp_path: Path, record_property: Callable[[str, ob
 
 
 SHAPES = {
-    "from_chain_type": ("shop:it", LANGCHAIN + "from langchain.chains import RetrievalQA\n"
-                        "it = RetrievalQA.from_chain_type(llm, retriever=rag.as_retriever())\n"),
-    "create_retrieval_chain": ("shop:it", LANGCHAIN + "from langchain.chains import create_retrieval_chain\n"
-                               "from langchain.chains.combine_documents import create_stuff_documents_chain\n"
-                               "docs = create_stuff_documents_chain(llm, rag_chain)\n"
-                               "it = create_retrieval_chain(rag.as_retriever(), docs)\n"),
-    "langgraph": ("shop:it", LANGCHAIN + "from langgraph.graph import END, START, StateGraph\n"
-                  "builder = StateGraph(dict)\nbuilder.add_node('a', print)\nit = builder.compile()\n"),
-    "with_sources": ("shop:it", LANGCHAIN + "from langchain_core.runnables import RunnableParallel\n"
-                     "said = rag_chain | llm\n"
-                     "it = RunnableParallel({'context': rag.as_retriever()}).assign(answer=said)\n"),
+    "from_chain_type": (
+        "shop:it",
+        LANGCHAIN + "from langchain.chains import RetrievalQA\n"
+        "it = RetrievalQA.from_chain_type(llm, retriever=rag.as_retriever())\n",
+    ),
+    "create_retrieval_chain": (
+        "shop:it",
+        LANGCHAIN + "from langchain.chains import create_retrieval_chain\n"
+        "from langchain.chains.combine_documents import create_stuff_documents_chain\n"
+        "docs = create_stuff_documents_chain(llm, rag_chain)\n"
+        "it = create_retrieval_chain(rag.as_retriever(), docs)\n",
+    ),
+    "langgraph": (
+        "shop:it",
+        LANGCHAIN + "from langgraph.graph import END, START, StateGraph\n"
+        "builder = StateGraph(dict)\nbuilder.add_node('a', print)\nit = builder.compile()\n",
+    ),
+    "with_sources": (
+        "shop:it",
+        LANGCHAIN + "from langchain_core.runnables import RunnableParallel\n"
+        "said = rag_chain | llm\n"
+        "it = RunnableParallel({'context': rag.as_retriever()}).assign(answer=said)\n",
+    ),
     "pipe_method": ("shop:it", LANGCHAIN + "it = rag_chain.pipe(llm).with_config(tags=['x'])\n"),
-    "made_in_a_function": ("shop:build_it", LANGCHAIN + "def build_it(k=2):\n    found = rag.as_retriever()\n"
-                           "    return {'context': found} | rag_chain | llm\n"
-                           "if __name__ == '__main__':\n    it = build_it()\n    print(it.invoke('x'))\n"),
-    "made_by_a_function": ("shop:it", LANGCHAIN + "def build_it(k):\n    found = rag.as_retriever()\n"
-                           "    return {'context': found} | rag_chain | llm\nit = build_it(2)\n"),
-    "asked_by_a_function": ("shop:go", LANGCHAIN + "it = {'context': rag.as_retriever()} | rag_chain | llm\n"
-                            "def go(question):\n    docs = rag.as_retriever().invoke(question)\n"
-                            "    return {'answer': it.invoke(question), 'contexts': docs}\n"),
-    "own_class": ("shop:it", "class Shop:\n    def __init__(self, k): ...\n    def reply(self, question):\n"
-                  "        return {'answer': question}\nclass Splitter:\n    def run(self, text) -> list[float]: ...\n"
-                  "pipeline = Splitter()\nit = Shop(3)\n"),
-    "a_model_by_no_telling_name": ("shop:it", LANGCHAIN + "from langchain_huggingface import HuggingFacePipeline\n"
-                                   "model = HuggingFacePipeline.from_model_id('x')\nit = rag_chain | model\n"),
-    "a_model_from_elsewhere": ("shop:it", LANGCHAIN + "from settings import get_model\n"
-                               "it = rag_chain | get_model().with_structured_output(dict)\n"),
-    "agent": ("shop:graph", LANGCHAIN + "from langgraph.prebuilt import create_react_agent\n"
-              "graph = create_react_agent(llm, tools=[])\n"),
-    "graph_in_one_piece": ("shop:it", LANGCHAIN + "from langgraph.graph import StateGraph\n"
-                           "it = (StateGraph(dict).add_node('a', print).add_edge('a', 'b').compile())\n"),
-    "wrapped_in_a_class": ("shop:it", LANGCHAIN + "class Service:\n    def __init__(self):\n"
-                           "        self.chain = rag_chain | llm\n    def run(self, q):\n"
-                           "        return self.chain.invoke(q)\nit = Service()\n"),
-    "haystack_by_keywords": ("shop:it", HAYSTACK + "it = Pipeline()\n"
-                             "it.add_component(name='model', instance=OpenAIGenerator())\n"),
+    "made_in_a_function": (
+        "shop:build_it",
+        LANGCHAIN + "def build_it(k=2):\n    found = rag.as_retriever()\n"
+        "    return {'context': found} | rag_chain | llm\n"
+        "if __name__ == '__main__':\n    it = build_it()\n    print(it.invoke('x'))\n",
+    ),
+    "made_by_a_function": (
+        "shop:it",
+        LANGCHAIN + "def build_it(k):\n    found = rag.as_retriever()\n"
+        "    return {'context': found} | rag_chain | llm\nit = build_it(2)\n",
+    ),
+    "asked_by_a_function": (
+        "shop:go",
+        LANGCHAIN + "it = {'context': rag.as_retriever()} | rag_chain | llm\n"
+        "def go(question):\n    docs = rag.as_retriever().invoke(question)\n"
+        "    return {'answer': it.invoke(question), 'contexts': docs}\n",
+    ),
+    "own_class": (
+        "shop:it",
+        "class Shop:\n    def __init__(self, k): ...\n    def reply(self, question):\n"
+        "        return {'answer': question}\nclass Splitter:\n    def run(self, text) -> list[float]: ...\n"
+        "pipeline = Splitter()\nit = Shop(3)\n",
+    ),
+    "a_model_by_no_telling_name": (
+        "shop:it",
+        LANGCHAIN + "from langchain_huggingface import HuggingFacePipeline\n"
+        "model = HuggingFacePipeline.from_model_id('x')\nit = rag_chain | model\n",
+    ),
+    "a_model_from_elsewhere": (
+        "shop:it",
+        LANGCHAIN + "from settings import get_model\nit = rag_chain | get_model().with_structured_output(dict)\n",
+    ),
+    "agent": (
+        "shop:graph",
+        LANGCHAIN + "from langgraph.prebuilt import create_react_agent\ngraph = create_react_agent(llm, tools=[])\n",
+    ),
+    "graph_in_one_piece": (
+        "shop:it",
+        LANGCHAIN + "from langgraph.graph import StateGraph\n"
+        "it = (StateGraph(dict).add_node('a', print).add_edge('a', 'b').compile())\n",
+    ),
+    "wrapped_in_a_class": (
+        "shop:it",
+        LANGCHAIN + "class Service:\n    def __init__(self):\n"
+        "        self.chain = rag_chain | llm\n    def run(self, q):\n"
+        "        return self.chain.invoke(q)\nit = Service()\n",
+    ),
+    "haystack_by_keywords": (
+        "shop:it",
+        HAYSTACK + "it = Pipeline()\nit.add_component(name='model', instance=OpenAIGenerator())\n",
+    ),
     "chat_engine": ("shop:it", LLAMA + "it = rag.as_chat_engine()\n"),
-    "query_engine_class": ("shop:it", LLAMA + "from llama_index.core.query_engine import RetrieverQueryEngine\n"
-                           "it = RetrieverQueryEngine.from_args(rag.as_retriever())\n"),
-    "own_query_engine": ("shop:it", LLAMA + "from llama_index.core.query_engine import CustomQueryEngine\n"
-                         "class Mine(CustomQueryEngine):\n    def custom_query(self, query_str): ...\nit = Mine()\n"),
+    "query_engine_class": (
+        "shop:it",
+        LLAMA + "from llama_index.core.query_engine import RetrieverQueryEngine\n"
+        "it = RetrieverQueryEngine.from_args(rag.as_retriever())\n",
+    ),
+    "own_query_engine": (
+        "shop:it",
+        LLAMA + "from llama_index.core.query_engine import CustomQueryEngine\n"
+        "class Mine(CustomQueryEngine):\n    def custom_query(self, query_str): ...\nit = Mine()\n",
+    ),
     "retriever_alone": ("shop:it", LLAMA + "it = rag.as_retriever()\n"),
-    "plain_function": ("shop:handle", "def find(query): ...\ndef compose(question, found): ...\n"
-                       "def handle(question):\n    return compose(question, find(question))\n"),
-    "annotated": ("shop:it", LANGCHAIN + "from langchain_core.runnables import RunnableSequence\n"
-                  "from elsewhere import make\nit: RunnableSequence = make()\n"),
-}  # fmt: skip
+    "plain_function": (
+        "shop:handle",
+        "def find(query): ...\ndef compose(question, found): ...\n"
+        "def handle(question):\n    return compose(question, find(question))\n",
+    ),
+    "annotated": (
+        "shop:it",
+        LANGCHAIN + "from langchain_core.runnables import RunnableSequence\n"
+        "from elsewhere import make\nit: RunnableSequence = make()\n",
+    ),
+}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -200,33 +253,38 @@ def test_parts_of_other_modules_are_followed(tmp_path: Path) -> None:
     """What a module imports from another of the project is what it is there, relative imports and packages too."""
     main = "from .parts import finder, rag_chain as words\nfrom . import parts\n"
     files = {
-        "shop/__init__": "", "shop/parts": LANGCHAIN + "finder = rag.as_retriever()\n",
+        "shop/__init__": "",
+        "shop/parts": LANGCHAIN + "finder = rag.as_retriever()\n",
         "shop/main": main + "it = {'context': finder} | words | parts.llm\n",
-    }  # fmt: skip
+    }
     candidates = found(tmp_path, files)
     assert [one.target for one in candidates] == ["shop.main:it", "shop.parts:finder"]
 
 
-@pytest.mark.parametrize("text", [
-    "import itertools\nfrom langchain_core.documents import Document\nchain = itertools.chain([1], [2])\n",
-    "from sklearn.pipeline import Pipeline\nfrom haystack import Document\npipeline = Pipeline([])\n",
-    "from langchain_core.runnables import Runnable\nchain = Runnable | None\nrag = {'a': 1} | {'b': 2}\n",
-    "from langchain_openai import ChatOpenAI, OpenAIEmbeddings\nrag = OpenAIEmbeddings()\nchain = ChatOpenAI()\n",
-    "def embed(query) -> list[float]: ...\ndef split(text): ...\ndef rewrite_query(q) -> list[float]: ...\n",
-    "from openai import OpenAI\nclient = OpenAI()\ndef get_vector_of(text):\n"
-    "    return client.embeddings.create(input=text).data[0].embedding\n"
-    "def embed_query(query):\n    return client.embeddings.create(input=query)\n",
-    "class Index:\n    def query(self, vector, k): ...\nindex = Index()\n",
-    HAYSTACK,
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import itertools\nfrom langchain_core.documents import Document\nchain = itertools.chain([1], [2])\n",
+        "from sklearn.pipeline import Pipeline\nfrom haystack import Document\npipeline = Pipeline([])\n",
+        "from langchain_core.runnables import Runnable\nchain = Runnable | None\nrag = {'a': 1} | {'b': 2}\n",
+        "from langchain_openai import ChatOpenAI, OpenAIEmbeddings\nrag = OpenAIEmbeddings()\nchain = ChatOpenAI()\n",
+        "def embed(query) -> list[float]: ...\ndef split(text): ...\ndef rewrite_query(q) -> list[float]: ...\n",
+        "from openai import OpenAI\nclient = OpenAI()\ndef get_vector_of(text):\n"
+        "    return client.embeddings.create(input=text).data[0].embedding\n"
+        "def embed_query(query):\n    return client.embeddings.create(input=query)\n",
+        "class Index:\n    def query(self, vector, k): ...\nindex = Index()\n",
+        HAYSTACK,
+    ],
+)
 def test_what_cannot_be_asked_is_not_offered(text: str, tmp_path: Path) -> None:
     """Embedding models, stores, prompts, splitters, indexing pipelines and namesakes of other libraries: nothing."""
     assert found(tmp_path, shop=text) == []
 
 
-@pytest.mark.parametrize(("begin", "where"), [
-    ("def main():", "main() of shop.py line 10"), ("if __name__ == '__main__':", "block if __name__"),
-])
+@pytest.mark.parametrize(
+    ("begin", "where"),
+    [("def main():", "main() of shop.py line 10"), ("if __name__ == '__main__':", "block if __name__")],
+)
 def test_a_system_that_no_import_reaches_is_named(begin: str, where: str, tmp_path: Path) -> None:
     """Made inside of a function that keeps it, it cannot be asked: nothing is offered, and where it is made is said."""
     (tmp_path / "shop.py").write_text(f"{LLAMA}{begin}\n    it = rag.as_query_engine()\n    it.query('x')\n")
@@ -269,18 +327,33 @@ async def handler(body: Asked) -> Reply:
 """
 
 
-@pytest.mark.parametrize(("text", "call", "reply"), [
-    (FLASK, 'shop.site.test_client().post("/ask", json={"question": query}).get_json()',
-     '{"answer": reply["out"]["final"], "passages": [{"text": one["snippet"], "score": one["weight"], '
-     '"doc_id": one["ref"]} for one in reply["out"]["evidence"]]}'),
-    (MODELS, "shop.handler(body=shop.Asked(message=query))",
-     '{"answer": reply.said.content, "passages": reply.sources}'),
-    (source("fastapi", "x"), "shop.complete(body=shop.Body(question=query))",
-     '{"answer": reply["data"]["reply"]["text"], "passages": [{"text": text, "score": score} '
-     'for text, score in zip(reply["data"]["contexts"], reply["relevance"], strict=True)]}'),
-    ("@app.post('/ask')\ndef ask(question: str):\n    return {'answer': f(question), 'contexts': g(question)}\n",
-     "shop.ask(question=query)", ""),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "call", "reply"),
+    [
+        (
+            FLASK,
+            'shop.site.test_client().post("/ask", json={"question": query}).get_json()',
+            '{"answer": reply["out"]["final"], "passages": [{"text": one["snippet"], "score": one["weight"], '
+            '"doc_id": one["ref"]} for one in reply["out"]["evidence"]]}',
+        ),
+        (
+            MODELS,
+            "shop.handler(body=shop.Asked(message=query))",
+            '{"answer": reply.said.content, "passages": reply.sources}',
+        ),
+        (
+            source("fastapi", "x"),
+            "shop.complete(body=shop.Body(question=query))",
+            '{"answer": reply["data"]["reply"]["text"], "passages": [{"text": text, "score": score} '
+            'for text, score in zip(reply["data"]["contexts"], reply["relevance"], strict=True)]}',
+        ),
+        (
+            "@app.post('/ask')\ndef ask(question: str):\n    return {'answer': f(question), 'contexts': g(question)}\n",
+            "shop.ask(question=query)",
+            "",
+        ),
+    ],
+)
 def test_the_parts_of_a_reply_are_found(text: str, call: str, reply: str, tmp_path: Path) -> None:
     """The answer nested, passages under other names, scores beside them: read from what the route returns."""
     (one,) = found(tmp_path, shop=text)

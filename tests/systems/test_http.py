@@ -16,7 +16,7 @@ from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.mapping import JsonPath, NoValue
 from ragauge.systems.naming import system_of
 
-QUESTION = Question("q 1", "Why \"so\" & not?\nSay.", (Turn("user", "Hi"),))
+QUESTION = Question("q 1", 'Why "so" & not?\nSay.', (Turn("user", "Hi"),))
 HANDED = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))
 
 
@@ -44,28 +44,42 @@ def test_template_and_mapping() -> None:
     settings = {
         "method": "PUT",
         "body": {
-            "messages": "{{history}}", "prompt": "Answer: {{query}}", "id": "{{query_id}}", "n": "{{repeat}}", "k": 3,
+            "messages": "{{history}}",
+            "prompt": "Answer: {{query}}",
+            "id": "{{query_id}}",
+            "n": "{{repeat}}",
+            "k": 3,
         },
         "params": {"id": "{{query_id}}"},
-        "answer": "$.data[0].text", "passages": "$['the hits'][*].doc",
+        "answer": "$.data[0].text",
+        "passages": "$['the hits'][*].doc",
         "passage": {"doc_id": "$.id", "text": "$.body.text", "score": "similarity"},
-        "tokens": {"input": "$.usage.in", "output": "$.usage.out"}, "latency_ms": {"retrieval": "$.ms"},
+        "tokens": {"input": "$.usage.in", "output": "$.usage.out"},
+        "latency_ms": {"retrieval": "$.ms"},
         "cost": "$.usage.usd",
-    }  # fmt: skip
+    }
     hits = [{"doc": {"id": 7, "body": {"text": "one"}, "similarity": 0.5}}]
     reply = {"data": [{"text": "Because."}], "the hits": hits, "usage": {"in": 9, "out": 2}, "ms": 12}
     with FlakyService(respond=lambda _: reply) as service:
         found = respond(system_of(service.url, settings))
         (request,) = service.requests
     assert request.body == {
-        "messages": [{"role": "user", "content": "Hi"}], "prompt": f"Answer: {QUESTION.query}", "id": "q 1", "n": 0,
+        "messages": [{"role": "user", "content": "Hi"}],
+        "prompt": f"Answer: {QUESTION.query}",
+        "id": "q 1",
+        "n": 0,
         "k": 3,
-    }  # fmt: skip
+    }
     assert request.path == "/ask?id=q+1"
     assert found == Response(
-        "q 1", 0, (Passage("7", "7", "one", 0.5),), answer="Because.", latency_ms={"retrieval": 12.0},
-        tokens={"input": 9, "output": 2}, missing={},
-    )  # fmt: skip
+        "q 1",
+        0,
+        (Passage("7", "7", "one", 0.5),),
+        answer="Because.",
+        latency_ms={"retrieval": 12.0},
+        tokens={"input": 9, "output": 2},
+        missing={},
+    )
 
 
 def test_scores_in_a_list_of_their_own() -> None:
@@ -92,9 +106,7 @@ def test_get_with_the_question_in_the_url() -> None:
 
 def test_passages_are_handed_where_a_request_for_them_is_given() -> None:
     """with_passages gives oracle, closed book and replay: {{passages}} as objects, {{texts}} within a prompt."""
-    settings = {
-        "with_passages": {"body": {"q": "{{query}}", "docs": "{{passages}}", "prompt": "From: {{texts}}"}},
-    }
+    settings = {"with_passages": {"body": {"q": "{{query}}", "docs": "{{passages}}", "prompt": "From: {{texts}}"}}}
     with FlakyService(respond=lambda _: {"answer": "Because."}) as service:
         system = system_of(service.url, settings)
         assert system.variants == {"own", "oracle", "closed_book", "replayed"}

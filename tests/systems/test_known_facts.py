@@ -19,9 +19,13 @@ TEXT = "A hub takes 8 drives. It weighs 3 kg."
 PAGE = Document("hub", "Hub", TEXT)
 DRIVES, WEIGHT = Span("hub", 0, 21), Span("hub", 22, 37)
 EXAMPLE = Example(
-    "q", "How many drives, and how heavy?", reference_claims=("8 drives.", "3 kg."), relevant=(Relevant(("hub",)),),
-    gold_spans=(DRIVES, WEIGHT), answerable=True,
-)     # fmt: skip
+    "q",
+    "How many drives, and how heavy?",
+    reference_claims=("8 drives.", "3 kg."),
+    relevant=(Relevant(("hub",)),),
+    gold_spans=(DRIVES, WEIGHT),
+    answerable=True,
+)
 WHOLE = Passage("hub#1", "hub", f"# Hub\n\n{TEXT}", span=Span("hub", 0, 37))
 HALF = Passage("hub#1a", "hub", "# Hub\n\nA hub takes 8 drives. It weighs", span=Span("hub", 0, 31))
 OTHER = Passage("box#1", "box", "A box is blue. It weighs 3 kg.", span=Span("box", 0, 30))

@@ -181,7 +181,7 @@ def test_input_keys(retriever: Any) -> None:
     chain = (
         RunnablePassthrough.assign(context=itemgetter("question") | retriever | joined)
         | prompt
-        | RunnableLambda(lambda value: (seen.append(value.to_messages()), "ok")[1])     # type: ignore[func-returns-value]
+        | RunnableLambda(lambda value: (seen.append(value.to_messages()), "ok")[1])  # type: ignore[func-returns-value]
     )
     system = system_of(chain)
     turns = (Turn("user", "Hello"), Turn("assistant", "Hi"))

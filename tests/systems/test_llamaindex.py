@@ -86,24 +86,30 @@ def index() -> Any:
     """The pieces as nodes with a link to their documents, in LlamaIndex's in-memory vector store."""
     nodes = [
         TextNode(
-            id_=one.passage_id, text=one.text, embedding=vector,
+            id_=one.passage_id,
+            text=one.text,
+            embedding=vector,
             relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=one.doc_id)},
         )
         for one, vector in zip(pieces(), vectors(), strict=True)
-    ]  # fmt: skip
+    ]
     return VectorStoreIndex(nodes, embed_model=Vectors())
 
 
 def engine(index: Any, postprocessors: Any = (), **options: Any) -> Any:
     """A query engine over the index, which shows its model the passages one by one; the first answer stays."""
     synthesizer = get_response_synthesizer(
-        llm=Model(), response_mode="refine", text_qa_template=PromptTemplate("{query_str}<context>{context_str}"),
-        refine_template=PromptTemplate("{query_str}{context_msg}<existing>{existing_answer}"), **options,
-    )  # fmt: skip
+        llm=Model(),
+        response_mode="refine",
+        text_qa_template=PromptTemplate("{query_str}<context>{context_str}"),
+        refine_template=PromptTemplate("{query_str}{context_msg}<existing>{existing_answer}"),
+        **options,
+    )
     return RetrieverQueryEngine(
-        retriever=index.as_retriever(similarity_top_k=K), response_synthesizer=synthesizer,
+        retriever=index.as_retriever(similarity_top_k=K),
+        response_synthesizer=synthesizer,
         node_postprocessors=list(postprocessors),
-    )  # fmt: skip
+    )
 
 
 def test_same_scores_as_without_a_framework(index: Any, tmp_path: Path) -> None:
@@ -262,7 +268,9 @@ class TestChatEngine(AnsweringContract):
     @pytest.fixture
     def target(self, index: Any) -> Any:
         return ContextChatEngine.from_defaults(
-            retriever=index.as_retriever(similarity_top_k=K), llm=Chatting(),
-            node_postprocessors=[Reversed()], context_template="<context>{context_str}</context>",
+            retriever=index.as_retriever(similarity_top_k=K),
+            llm=Chatting(),
+            node_postprocessors=[Reversed()],
+            context_template="<context>{context_str}</context>",
             memory=ChatMemoryBuffer.from_defaults(token_limit=10_000, tokenizer_fn=str.split),
-        )  # fmt: skip
+        )

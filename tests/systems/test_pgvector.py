@@ -24,8 +24,12 @@ from ragauge.systems.pgvector import PgvectorRetriever
 QUESTION = "How do I pair a device?"
 COLUMNS = {"doc_id": "doc", "text": "body", "embedding": "v"}
 SETTINGS: Mapping[str, Any] = {
-    "table": "kb.Chunks", "columns": COLUMNS, "k": K, "embed": embed_one, "where": {"lang": "en"}
-}  # fmt: skip
+    "table": "kb.Chunks",
+    "columns": COLUMNS,
+    "k": K,
+    "embed": embed_one,
+    "where": {"lang": "en"},
+}
 
 
 def test_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +145,7 @@ def test_empty_table_and_rows_without_a_vector(server: Server) -> None:
         ({"embed": lambda text: None}, "unreadable", "embed returned null. Return one vector"),
         ({"columns": {**COLUMNS, "embedding": "body"}}, "not_found", "operator does not exist: text <=>"),
     ],
-)  # fmt: skip
+)
 def test_wrong_settings_say_what_there_is(server: Server, settings: dict[str, Any], kind: str, said: str) -> None:
     """A wrong table, column, filter, dimension or function is a trouble that ends a run, with what there is instead."""
     with pytest.raises(SystemTrouble, match=said) as caught:

@@ -28,8 +28,15 @@ from ragauge.metrics.measure import measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
 from ragauge.text.tokens import words as tokens
 
-NAMES = ("recall", "context_recall", "faithfulness", "answer_recall", "answer_relevance", "refusal_correctness",
-         "citation_precision")     # fmt: skip
+NAMES = (
+    "recall",
+    "context_recall",
+    "faithfulness",
+    "answer_recall",
+    "answer_relevance",
+    "refusal_correctness",
+    "citation_precision",
+)
 METRICS = [parse(name) for name in NAMES]
 
 
@@ -61,14 +68,30 @@ def test_a_fault_changed_the_outcome() -> None:
         assert below(measured(case.example, case.response, case.evidence)) - {"citation_precision"}, case.example
 
 
-@pytest.mark.parametrize(("cause", "metric"), [
-    ("system_failed", "faithfulness"), ("missed_refusal", "refusal_correctness"), ("empty_retrieval", "recall"),
-    ("stale_source", "recall"), ("compound", "faithfulness"), ("not_in_index", "recall"), ("ranked_low", "recall"),
-    ("retrieval_miss", "context_recall"), ("lost_before_prompt", "recall"), ("span_cut", "context_recall"),
-    ("wrong_refusal", "refusal_correctness"), ("off_topic", "answer_relevance"), ("contradicted", "faithfulness"),
-    ("noise", "answer_recall"), ("ignored", "faithfulness"), ("hallucinated", "faithfulness"),
-    ("wrong_answer", "answer_recall"), ("misattributed", "citation_precision"), ("incomplete", "answer_recall"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("cause", "metric"),
+    [
+        ("system_failed", "faithfulness"),
+        ("missed_refusal", "refusal_correctness"),
+        ("empty_retrieval", "recall"),
+        ("stale_source", "recall"),
+        ("compound", "faithfulness"),
+        ("not_in_index", "recall"),
+        ("ranked_low", "recall"),
+        ("retrieval_miss", "context_recall"),
+        ("lost_before_prompt", "recall"),
+        ("span_cut", "context_recall"),
+        ("wrong_refusal", "refusal_correctness"),
+        ("off_topic", "answer_relevance"),
+        ("contradicted", "faithfulness"),
+        ("noise", "answer_recall"),
+        ("ignored", "faithfulness"),
+        ("hallucinated", "faithfulness"),
+        ("wrong_answer", "answer_recall"),
+        ("misattributed", "citation_precision"),
+        ("incomplete", "answer_recall"),
+    ],
+)
 def test_the_planted_fault_shows(cause: str, metric: str) -> None:
     """Every case of a cause fails the metric that is about it."""
     for case in (case for case in planted_cases() if case.cause == cause):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRA = ("find_nothing", "ignore_passages", "change_number")     # the easy ones, or kin to another: not to lift a mean
+EXTRA = ("find_nothing", "ignore_passages", "change_number")  # the easy ones, or kin to another: not to lift a mean
 pytestmark = pytest.mark.slow
 
 
@@ -21,7 +21,7 @@ def loaded() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module     # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 

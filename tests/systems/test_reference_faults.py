@@ -29,11 +29,21 @@ from ragauge.systems.reference.faults import (
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 RETRIEVAL = (
-    DropGold(), PushGoldLow(), ShuffleRanking(seed=4), FindNothing(), CutEvidence(), ServeSuperseded(pages=documents()),
-)     # fmt: skip
+    DropGold(),
+    PushGoldLow(),
+    ShuffleRanking(seed=4),
+    FindNothing(),
+    CutEvidence(),
+    ServeSuperseded(pages=documents()),
+)
 GENERATION = (
-    InventNumber(), ChangeNumber(), IgnoreFirst(), IgnorePassages(donors=DONORS), AnswerAnyway(), RefuseAnyway(),
-)     # fmt: skip
+    InventNumber(),
+    ChangeNumber(),
+    IgnoreFirst(),
+    IgnorePassages(donors=DONORS),
+    AnswerAnyway(),
+    RefuseAnyway(),
+)
 Pairs = list[tuple[Example, Response, Response]]
 
 
@@ -128,9 +138,11 @@ def test_shuffle_ranking(rag: ReferenceRag, questions: EvalSet, honest: dict[str
 def whole(passage: Passage, span: Span) -> bool:
     """Whether a passage holds a span from end to end."""
     mine = passage.span
-    return mine is not None and (mine.doc_id, max(mine.start, span.start)) == (span.doc_id, span.start) and (
-        mine.end >= span.end
-    )     # fmt: skip
+    return (
+        mine is not None
+        and (mine.doc_id, max(mine.start, span.start)) == (span.doc_id, span.start)
+        and (mine.end >= span.end)
+    )
 
 
 def test_cut_evidence(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:

@@ -111,7 +111,7 @@ def test_a_cut_answer_is_said() -> None:
     found = generated(Canned(ModelAnswer("The trial lasts", cut=True)), max_tokens=3)
     assert found.answer == "The trial lasts"
     assert found.missing == {"answer": "cut off at 3 tokens"}
-    assert found.tokens["input"] > 50     # counted here, since the model said none
+    assert found.tokens["input"] > 50  # counted here, since the model said none
     assert found.tokens["output"] == 3
 
 

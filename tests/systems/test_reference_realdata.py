@@ -98,10 +98,14 @@ def labelled(name: str, asked: list[tuple[str, str]], judgments: Path) -> EvalSe
     for row in judgments.read_text().splitlines():
         if row.strip() and int(row.split()[3]):
             relevant.setdefault(row.split()[0], set()).add(row.split()[2])
-    return EvalSet(name, tuple(
-        Example(topic, " ".join(text.split()), relevant=tuple(Relevant((one,)) for one in sorted(relevant[topic])))
-        for topic, text in asked if topic in relevant
-    ))  # fmt: skip
+    return EvalSet(
+        name,
+        tuple(
+            Example(topic, " ".join(text.split()), relevant=tuple(Relevant((one,)) for one in sorted(relevant[topic])))
+            for topic, text in asked
+            if topic in relevant
+        ),
+    )
 
 
 def retrieved(rag: ReferenceRag, question: str, n: int) -> list[str]:
@@ -131,9 +135,14 @@ def test_bm25_beside_dense_matters_in_a_sweep(collection: Any, tmp_path: Path) -
         return lambda question: {"answer": "", "passages": [{"doc_id": one} for one in retrieved(rag, question, 10)]}
 
     result = rg.sweep(
-        build, questions, parameters={"retriever": ["bm25", "dense"]}, base={"retriever": "dense"}, race=False,
-        objective="ndcg@10", store=f"sqlite:///{tmp_path / 's.db'}",
-    )     # fmt: skip
+        build,
+        questions,
+        parameters={"retriever": ["bm25", "dense"]},
+        base={"retriever": "dense"},
+        race=False,
+        objective="ndcg@10",
+        store=f"sqlite:///{tmp_path / 's.db'}",
+    )
     effects = next(
         one for one in result.figures.told if isinstance(one, StudyTable) and one.heading == "What each value changes"
     )

@@ -65,9 +65,12 @@ def test_candidates_are_recorded_before() -> None:
         config = ReferenceConfig(k=2, n_candidates=5, rerank=name)
         response = ReferenceRag(config, documents, embed).respond(Example("q", QUERY))
         assert response.candidates == plain.retrieve(QUERY)
-        assert response.passages == Reranker(
-            config.rerank, TermWeights(terms(text) for text in TEXTS), embed
-        ).order(QUERY, response.candidates or ())[:2]
+        assert (
+            response.passages
+            == Reranker(config.rerank, TermWeights(terms(text) for text in TEXTS), embed).order(
+                QUERY, response.candidates or ()
+            )[:2]
+        )
         assert set(response.latency_ms) == {"retrieval", "rerank", "generation", "total"}
 
 

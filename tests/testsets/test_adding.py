@@ -18,11 +18,18 @@ from ragauge.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.store.exclusive import alone, changing
 
 ROWS: list[dict[str, Any]] = [
-    {"query_id": f"q{n}", "query": f"What is thing {n}?", "answer": f"Thing {n}.", "reference_answer": f"Thing {n}.",
-     "passages": [{"doc_id": "d" if n % 4 else "e", "text": f"Thing {n}."}], "relevant": {"d": 1},
-     "segments": {"kind": "rare" if n % 10 == 0 else "common"}, "weight": 1 + n % 3}
+    {
+        "query_id": f"q{n}",
+        "query": f"What is thing {n}?",
+        "answer": f"Thing {n}.",
+        "reference_answer": f"Thing {n}.",
+        "passages": [{"doc_id": "d" if n % 4 else "e", "text": f"Thing {n}."}],
+        "relevant": {"d": 1},
+        "segments": {"kind": "rare" if n % 10 == 0 else "common"},
+        "weight": 1 + n % 3,
+    }
     for n in range(40)
-]     # fmt: skip
+]
 
 
 @pytest.fixture
@@ -122,19 +129,28 @@ def test_a_set_that_another_process_changes_is_waited_for(store: str, tmp_path: 
         path.write_text(json.dumps({"query_id": "mine", "query": "Mine?"}) + "\n", encoding="utf-8")
     assert process.wait(timeout=200) == 0
     assert [row["query_id"] for row in _rows(path)] == ["mine", "q1"]
-    with alone(tmp_path / "lock"), pytest.raises(StoreError, match="Is another ragauge at work"), alone(
-        tmp_path / "lock", 0.05
+    with (
+        alone(tmp_path / "lock"),
+        pytest.raises(StoreError, match="Is another ragauge at work"),
+        alone(tmp_path / "lock", 0.05),
     ):
         pass
 
 
 QUOTED: list[dict[str, Any]] = [
-    {"query_id": f"q{n}", "query": f"What is {n}?", "gold_spans": [{"doc_id": "d", "start": n, "end": n + 8}],
-     "segments": {"type": "temporal"},
-     "meta": {"state": state, "origin": {"method": "model", "model": "any", "type": "temporal", "seed": 7},
-              "anchors": [{"doc_id": "d", "start": n, "end": n + 8, "quote": f"a quote {n}"}]}}
+    {
+        "query_id": f"q{n}",
+        "query": f"What is {n}?",
+        "gold_spans": [{"doc_id": "d", "start": n, "end": n + 8}],
+        "segments": {"type": "temporal"},
+        "meta": {
+            "state": state,
+            "origin": {"method": "model", "model": "any", "type": "temporal", "seed": 7},
+            "anchors": [{"doc_id": "d", "start": n, "end": n + 8, "quote": f"a quote {n}"}],
+        },
+    }
     for n, state in enumerate(("draft", "golden", "draft"))
-]     # fmt: skip
+]
 
 
 @pytest.fixture
@@ -200,10 +216,12 @@ def test_a_sample_gives_each_segment_its_share(store: str, tmp_path: Path) -> No
 
 def test_plain_means_of_samples_estimate_the_weighted_mean() -> None:
     """Over 2,000 seeds the mean of plain means is the weighted mean within four standard errors, as is ΣwY/Σw."""
-    strata = {name: {f"{name}{n}": (1.0, 2.0, 5.0)[n % 3] for n in range(size)}
-              for name, size in (("a", 60), ("b", 30), ("c", 12))}     # of 34 places 20, 10 and 4: no rounding
+    strata = {
+        name: {f"{name}{n}": (1.0, 2.0, 5.0)[n % 3] for n in range(size)}
+        for name, size in (("a", 60), ("b", 30), ("c", 12))
+    }  # of 34 places 20, 10 and 4: no rounding
     weights = {one: weight for members in strata.values() for one, weight in members.items()}
-    score = {one: weight / 10 + (one[0] == "b") for one, weight in weights.items()}     # goes with weight and stratum
+    score = {one: weight / 10 + (one[0] == "b") for one, weight in weights.items()}  # goes with weight and stratum
     whole = sum(weights[one] * score[one] for one in weights) / sum(weights.values())
     plain, weighted = [], []
     for seed in range(2_000):

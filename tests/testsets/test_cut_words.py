@@ -19,10 +19,20 @@ TEXT = "The warranty is two years. It costs 1,250.50 euros – in snake_case, d'
 @pytest.mark.parametrize(
     ("part", "whole"),
     [
-        ("rranty is two ye", "warranty is two years"), ("warranty is two years", "warranty is two years"),
-        ("years.", "years."), (" is ", " is "), ("t", "The"), ("250", "1,250.50"), ("1,250.50", "1,250.50"),
-        ("snake", "snake"), ("aço", "façon"), ("une f", "une façon"), ("त्र है", "क्षेत्र है"), ("क्षेत्र", "क्षेत्र"),
-        ("期是", "期是"), ("修期是两年。", "修期是两年。"),
+        ("rranty is two ye", "warranty is two years"),
+        ("warranty is two years", "warranty is two years"),
+        ("years.", "years."),
+        (" is ", " is "),
+        ("t", "The"),
+        ("250", "1,250.50"),
+        ("1,250.50", "1,250.50"),
+        ("snake", "snake"),
+        ("aço", "façon"),
+        ("une f", "une façon"),
+        ("त्र है", "क्षेत्र है"),
+        ("क्षेत्र", "क्षेत्र"),
+        ("期是", "期是"),
+        ("修期是两年。", "修期是两年。"),
     ],
 )
 def test_a_stretch_is_widened_to_the_edges_of_its_words(part: str, whole: str) -> None:
@@ -72,8 +82,10 @@ def test_check_names_cut_words_and_fix_makes_them_whole(tmp_path: Path, *, quote
     rg.check_set(path, corpus={"d": TEXT}, fix=True, output=new)
     first, second = new.read_text(encoding="utf-8").splitlines()
     assert second == path.read_text(encoding="utf-8").splitlines()[1]
-    assert json.loads(first)["gold_spans"] == [{"doc_id": "d", "start": 4, "end": 25}, {"doc_id": "d", "start": 0,
-                                                                                       "end": 3}]     # fmt: skip
+    assert json.loads(first)["gold_spans"] == [
+        {"doc_id": "d", "start": 4, "end": 25},
+        {"doc_id": "d", "start": 0, "end": 3},
+    ]
     if quoted:
         assert json.loads(first)["meta"]["state"] == "golden"
         assert [one["quote"] for one in json.loads(first)["meta"]["anchors"]] == ["warranty is two years", "The"]

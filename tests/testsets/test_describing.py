@@ -49,12 +49,10 @@ def test_questions_whose_gold_is_not_in_the_corpus_are_counted_apart() -> None:
 def test_counts_and_topics() -> None:
     """States count rejected examples too, types and origins do not; a subject that nobody asks about is named."""
     documents = _documents(30)
-    lines = [
-        _line(f"q{n}", "harbour and crane", f"0-{n}", origin=Origin("model", type="single")) for n in range(4)
-    ] + [
+    lines = [_line(f"q{n}", "harbour and crane", f"0-{n}", origin=Origin("model", type="single")) for n in range(4)] + [
         _line("r", "violin sonata", "1-3", state="golden"),
         replace(_line("x", "harbour", "0-1", state="rejected", origin=Origin("run"))),
-    ]     # fmt: skip
+    ]
     found = described(SetFile("s", tuple(lines)), CorpusView(documents))
     assert found.states == {"draft": 4, "golden": 1, "rejected": 1}
     assert found.types == {"single": 4, "not said": 1}

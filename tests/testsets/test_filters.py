@@ -27,22 +27,24 @@ def _first(passages: Sequence[str]) -> str:
     return passages[0].partition(". ")[0]
 
 
-FAULTS: dict[str, tuple[str, Fault]] = {     # filter -> type of question, and what is done to a right one
+FAULTS: dict[str, tuple[str, Fault]] = {  # filter -> type of question, and what is done to a right one
     "schema": ("single", lambda item, _: item | {"answer": ""}),
     "quote": ("single", lambda item, p: item | {"evidence": [{"passage": 1, "quote": f"The {subject(p[0])} is old."}]}),
     "self_contained": ("single", lambda item, _: item | {"question": f"According to the passage, {item['question']}"}),
     "copied": ("single", lambda item, p: item | {"question": f"Who says {_first(p)}?"}),
     "leaks_answer": (
-        "single", lambda item, p: item | {"question": f"Did merchants see the {subject(p[0])}?", "answer": "Merchants"}
+        "single",
+        lambda item, p: item | {"question": f"Did merchants see the {subject(p[0])}?", "answer": "Merchants"},
     ),
     "duplicate": ("single", lambda item, _: item | {"question": "Who looks after the windmill of Oldenburg?"}),
     "type": ("temporal", lambda _, p: written(p, "", 1)),
     "unsupported": ("single", lambda item, _: item | {"answer": "A queen named Beatrice lost every coin in floods."}),
     "hop_not_needed": ("multi_hop", lambda item, p: item | {"answer": f"{_first(p)}."}),
     "answerable": (
-        "unanswerable", lambda item, _: item | {"question": f"Who looks after, and {item['question'].lower()}"}
+        "unanswerable",
+        lambda item, _: item | {"question": f"Who looks after, and {item['question'].lower()}"},
     ),
-}     # fmt: skip
+}
 
 
 @pytest.mark.server
@@ -64,14 +66,19 @@ def test_planted_faults_are_rejected_by_their_own_filter(
     texts = {one.doc_id: one.text for one in corpus(120)}
     with FaultyServer(reply=writing(plant, every=2)) as server:
         found = rg.generate_set(
-            texts, output=tmp_path / "set.jsonl", n=50, rejected=tmp_path / "rejected.jsonl", types={kind: 1},
+            texts,
+            output=tmp_path / "set.jsonl",
+            n=50,
+            rejected=tmp_path / "rejected.jsonl",
+            types={kind: 1},
             existing=tmp_path / "old.jsonl",
-            model=f"openai-chat:any@{server.url}", store=f"sqlite:///{tmp_path}/store.db",
-        )     # fmt: skip
+            model=f"openai-chat:any@{server.url}",
+            store=f"sqlite:///{tmp_path}/store.db",
+        )
     rejected = found.to_dict()["types"][kind]["rejected"]
     rows = map(json.loads, (tmp_path / "rejected.jsonl").read_text("utf-8").splitlines())
     twice = [(row["query"], row.get("reference_answer", "")) for row in rows if "duplicate:" in row["meta"]["note"]]
-    repeated = 0 if name == "duplicate" else sum(one in planted for one in twice)     # of the same pages before
+    repeated = 0 if name == "duplicate" else sum(one in planted for one in twice)  # of the same pages before
     own = rejected.get(name, 0)
     record_property("figure", f"{name}: {own} of {len(planted)} planted, {repeated} of them asked before")
     assert own >= PLANTED
@@ -110,11 +117,13 @@ def test_each_filter_passes_a_right_question_and_says_the_same_again(name: str) 
 
 
 def test_frequent_words_of_an_answer_tell_something() -> None:
-    """"It is used by default" is not told by a question about a default; "The default" is."""
+    """The text "It is used by default" is not told by a question about a default; "The default" is."""
     known = Known(CorpusView([Document("d", "", "It is used by default.")]))
     question = "What is the default value of this setting?"
-    leaks = {text: FREE["leaks_answer"](Draft("single", question, text, ()), known)
-             for text in ("It is used by default.", "The default.")}     # fmt: skip
+    leaks = {
+        text: FREE["leaks_answer"](Draft("single", question, text, ()), known)
+        for text in ("It is used by default.", "The default.")
+    }
     assert [bool(told) for told in leaks.values()] == [False, True]
 
 

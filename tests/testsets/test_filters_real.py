@@ -18,7 +18,7 @@ from ragauge.testsets.writing.draft import Draft, Quote, SourcePassage
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.exists(), reason="no public data sets here")]
-Asked = tuple[str, str, str, int, str]     # document, question, answer, place and text of its quotation
+Asked = tuple[str, str, str, int, str]  # document, question, answer, place and text of its quotation
 
 
 def xquad() -> Iterator[Asked]:

@@ -118,7 +118,7 @@ def test_changed_words_do_no_harm(*, quoted: bool) -> None:
             both = min(end, stretch.now.end) - max(start, stretch.now.start)
             good += both / (max(end, stretch.now.end) - min(start, stretch.now.start)) >= 0.8
     assert good >= 190
-    assert fresh.counts.get("changed", 0) >= 130     # few keep every word
+    assert fresh.counts.get("changed", 0) >= 130  # few keep every word
 
 
 @pytest.mark.parametrize("quoted", [True, False])
@@ -216,7 +216,7 @@ def test_evidence_is_looked_for_in_its_own_document_first(*, locked: bool) -> No
     changed = V2.replace("ninety", "one hundred")
     assert _of_v2(locked=locked, v1=V1, v2=changed) == ("changed", "v2", True)
     assert _of_v2(locked=locked, v1=V1, v2=V2.replace("hub is", "box was")) == ("changed", "v2", True)
-    assert _of_v2(locked=locked, old=V2, v2=changed) == ("changed", "v2", True)     # its old text was put by
+    assert _of_v2(locked=locked, old=V2, v2=changed) == ("changed", "v2", True)  # its old text was put by
     assert _of_v2(locked=locked, v2="Other words.", new=f"Before. {RULE}") == ("moved", "new", True)
 
 
@@ -330,7 +330,7 @@ def test_freezing_names_all_that_is_stale_and_how_to_get_on(tmp_path: Path) -> N
         {"query_id": "short", "query": "C?", "gold_spans": [short], "meta": {"state": "reviewed", "by": "Ann"}},
         {"query_id": "draft", "query": "D?", "gold_spans": [gone]},
         {"query_id": "no", "query": "E?", "gold_spans": [gone], "meta": {"state": "rejected", "by": "Ann"}},
-    ]     # fmt: skip
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(DataError, match="2 examples is not in the corpus") as refused:
         rg.freeze_set(path, corpus={"a": "A."})
@@ -338,10 +338,11 @@ def test_freezing_names_all_that_is_stale_and_how_to_get_on(tmp_path: Path) -> N
     head, *lines = told.splitlines()
     assert head.endswith(":")
     assert lines == [
-        "  gone: 'x' is not in the corpus", "  short: [0, 99) lies outside 'a', 2 characters",
+        "  gone: 'x' is not in the corpus",
+        "  short: [0, 99) lies outside 'a', 2 characters",
         f"Make drafts of them: ragauge testset check {path} --corpus CORPUS --fix -o NEW.jsonl",
         f"or leave them out: ragauge testset mark {path} --to rejected --by NAME --ids gone,short",
-    ]     # fmt: skip
+    ]
     rg.check_set(path, corpus={"a": "A."}, fix=True, output=tmp_path / "new.jsonl")
     with pytest.warns(UserWarning, match=r"3 drafts left out.*gone, short, draft"):
         assert list(read_lock(rg.freeze_set(tmp_path / "new.jsonl", corpus={"a": "A."})).spans) == ["kept"]
@@ -547,16 +548,18 @@ def test_repeated_evidence_is_told_by_what_stands_around_it(text: str, which: in
     for head in ("New rules apply from May on.\n\n", f"Note: {text} See below.\n\n", f"{text} " * 2):
         now = {"law": f"{head}{STATUTE}", "other": V1}
         assert _statute(start, start + len(text), now) == ("moved", f"law {start + len(head)} {text}", "golden")
-    cut = (start + 3, start + len(text) - 2)     # inside words
+    cut = (start + 3, start + len(text) - 2)  # inside words
     grown = {"law": f"Intro. {STATUTE}", "other": V1}
     assert _statute(*cut, grown) == ("moved", f"law {cut[0] + 7} {STATUTE[slice(*cut)]}", "golden")
 
 
 @pytest.mark.parametrize(
     ("text", "rest"),
-    [("A permit is issued in five days.", "A permit is issued by the mayor alone. Dogs stay outside."),
-     ("Oars cost extra.", "Oars cost too much, people say."),
-     ("Boats are let in summer alone.", "Boats are let go where they lie in the way of others.")],
+    [
+        ("A permit is issued in five days.", "A permit is issued by the mayor alone. Dogs stay outside."),
+        ("Oars cost extra.", "Oars cost too much, people say."),
+        ("Boats are let in summer alone.", "Boats are let go where they lie in the way of others."),
+    ],
 )
 def test_deleted_evidence_is_not_called_changed(text: str, rest: str) -> None:
     """Evidence that was cut out is gone, though its document says elsewhere something that begins as it did."""

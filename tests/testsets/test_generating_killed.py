@@ -44,8 +44,8 @@ def test_killed_at_any_moment(tmp_path: Path, questions: int, kills: int) -> Non
         asked = Counter(json.dumps(request.body, sort_keys=True) for request in server.requests)
         assert set(asked.values()) == {1}
         moments = sorted(random.Random(24).sample(range(1, len(asked)), kills))
-        under_way: list[int] = []     # how many requests had come in when a process was gone
-        server.requests.clear()     # the same server again: a set names the address of its model
+        under_way: list[int] = []  # how many requests had come in when a process was gone
+        server.requests.clear()  # the same server again: a set names the address of its model
         words = _command(server, tmp_path, "killed", questions)
 
         def bodies() -> list[str]:
@@ -65,6 +65,6 @@ def test_killed_at_any_moment(tmp_path: Path, questions: int, kills: int) -> Non
     assert set(seen) == set(asked)
     for body, times in Counter(seen).items():
         places = [n for n, other in enumerate(seen) if other == body][: times - 1]
-        for place in places:     # every earlier asking was among the last ones before a kill
+        for place in places:  # every earlier asking was among the last ones before a kill
             assert any(0 <= killed - 1 - place < 2 * CONCURRENCY for killed in under_way), place
     assert len(seen) - len(asked) < kills * CONCURRENCY

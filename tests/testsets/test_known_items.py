@@ -106,8 +106,11 @@ def test_difficulty_tells_where_the_gold_document_ranks() -> None:
     assert ranks[1][0] is None
     assert ranks[1][1] in (2, 3)
     assert [difficulty(1, 1), difficulty(2, 1), difficulty(None, 100), difficulty(11, None)] == [
-        "easy", "medium", "hard", "hard",
-    ]     # fmt: skip
+        "easy",
+        "medium",
+        "hard",
+        "hard",
+    ]
 
 
 @pytest.mark.realdata
@@ -129,7 +132,7 @@ WORDS = {
     "ja": "図書館 利用者 月曜日 受付 体育館 料金 電話 予約 本棚 駐車場 学生 無料 美術館 住所 市役所 切符",
     "th": "ห้องสมุด หนังสือ นักเรียน วันจันทร์ ค่าปรับ ที่จอดรถ จักรยาน พิพิธภัณฑ์ โทรศัพท์ ราคา ตั๋ว สมาชิก",
     "km": "បណ្ណាល័យ សៀវភៅ សិស្ស ថ្ងៃចន្ទ ចំណតរថយន្ត កង់ សារមន្ទីរ ទូរស័ព្ទ តម្លៃ សំបុត្រ សមាជិក",
-}     # fmt: skip
+}
 
 
 @pytest.mark.parametrize("language", WORDS)

@@ -30,10 +30,18 @@ def _draft(text: str, answer: str) -> Draft:
     return Draft("single", "How much does the pump lift?", answer, source, (given,), (anchor,))
 
 
-@pytest.mark.parametrize(("text", "answer"), [
-    ("a", "22 litres"), ("the", "22 litres"), ("a", "a"), ("of the", "of the"), ("22", "It lifts 22 litres."),
-    ("three", "three"), ("valves", "brass"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("a", "22 litres"),
+        ("the", "22 litres"),
+        ("a", "a"),
+        ("of the", "of the"),
+        ("22", "It lifts 22 litres."),
+        ("three", "three"),
+        ("valves", "brass"),
+    ],
+)
 def test_a_quotation_that_shows_too_little_is_rejected(text: str, answer: str) -> None:
     """A letter, frequent words, a word that is not the answer, and one that stands in two sentences are no gold."""
     known = Known(CorpusView([Document("d", "", TEXT)]))
@@ -42,7 +50,7 @@ def test_a_quotation_that_shows_too_little_is_rejected(text: str, answer: str) -
 
 @pytest.mark.parametrize(
     ("text", "answer", "n"), [("22", "22.", 1), ("22 litres", "22 litres", 1), ("brass", "Brass", 3)]
-)     # fmt: skip
+)
 def test_a_bare_answer_is_quoted_with_its_sentence(text: str, answer: str, n: int) -> None:
     """Where the quotation is the whole answer and stands in one sentence, that sentence is the gold."""
     draft = _draft(text, answer)
@@ -54,9 +62,12 @@ def test_a_bare_answer_is_quoted_with_its_sentence(text: str, answer: str, n: in
 
 @pytest.mark.parametrize(
     ("part", "whole"),
-    [("mp was not made for sal", "pump was not made for salt"), ("lifts 22 litres a", "lifts 22 litres a"),
-     ("alves are shut, a crew of thr", "valves are shut, a crew of three")],
-)     # fmt: skip
+    [
+        ("mp was not made for sal", "pump was not made for salt"),
+        ("lifts 22 litres a", "lifts 22 litres a"),
+        ("alves are shut, a crew of thr", "valves are shut, a crew of three"),
+    ],
+)
 def test_a_quotation_that_cuts_words_is_gold_with_its_words_whole(part: str, whole: str) -> None:
     """A span that would begin or end inside a word of its document is widened to the whole word, its quote with it."""
     (anchor,) = _draft(part, "x").anchors
@@ -84,11 +95,15 @@ def test_a_failed_call_is_told_from_a_reply_that_cannot_be_read() -> None:
     assert [(one.unwritten, one.told) for one in unreadable] == [("unreadable", told)] * 2
 
 
-@pytest.mark.parametrize(("own", "other"), [
-    ("It lifts 22 litres a second in summer", "It lifts 23 litres a second in summer"), ("was not made", "was made"),
-    ("and the valves are shut", "and the valves are not shut"),
-    ("and the valves are shut", "and the valves aren't shut"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("It lifts 22 litres a second in summer", "It lifts 23 litres a second in summer"),
+        ("was not made", "was made"),
+        ("and the valves are shut", "and the valves are not shut"),
+        ("and the valves are shut", "and the valves aren't shut"),
+    ],
+)
 def test_a_changed_number_or_denial_is_no_quotation(own: str, other: str) -> None:
     """One word that is another number, or denies, makes another statement; a slip elsewhere does not."""
     assert quoted(TEXT[:-1].replace("canal", "river"), TEXT) is not None
@@ -102,10 +117,16 @@ def test_the_judge_sees_the_sentences_of_the_gold_and_no_others() -> None:
     assert gold_sentences(_draft("a second in summer. In winter, when", "x")) == (" ".join(SENTENCES[1:3]),)
 
 
-@pytest.mark.parametrize("question", [
-    "How many kinds of it are there?", "What is that based on?", "What is the default in this case?",
-    "In the given example, which encoding is used?", "According to the documentation provided, which port is open?",
-])     # fmt: skip
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many kinds of it are there?",
+        "What is that based on?",
+        "What is the default in this case?",
+        "In the given example, which encoding is used?",
+        "According to the documentation provided, which port is open?",
+    ],
+)
 def test_questions_that_need_their_passage_are_rejected(question: str) -> None:
     """Each points to something that only who has the passage knows; with the thing named, each passes."""
     known = Known(CorpusView(corpus(2)))

@@ -18,8 +18,9 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
 
 def _ragauge(*words: object) -> tuple[int, dict[str, Any]]:
     command = [sys.executable, "-m", "ragauge", *map(str, words), "--json", "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280,
-                          env=os.environ | {"NO_COLOR": "1"})     # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=280, env=os.environ | {"NO_COLOR": "1"}
+    )
     assert done.returncode in (0, 3, 4), done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -41,9 +42,27 @@ def test_a_real_model_writes_a_set(tmp_path: Path) -> None:
     for page in corpus(2):
         folder.joinpath(f"{page.doc_id}.md").write_text(page.text, encoding="utf-8")
     with serving() as url:
-        words = ("testset", "generate", folder, "-o", tmp_path / "set.jsonl", "-n", 1, "--types", "single=1", "--model",
-                 f"openai-chat:smollm2@{url}", "--judge", "local", "--rejected", tmp_path / "no.jsonl", "--store",
-                 tmp_path / "s.db", "--concurrency", 2)     # fmt: skip
+        words = (
+            "testset",
+            "generate",
+            folder,
+            "-o",
+            tmp_path / "set.jsonl",
+            "-n",
+            1,
+            "--types",
+            "single=1",
+            "--model",
+            f"openai-chat:smollm2@{url}",
+            "--judge",
+            "local",
+            "--rejected",
+            tmp_path / "no.jsonl",
+            "--store",
+            tmp_path / "s.db",
+            "--concurrency",
+            2,
+        )
         code, found = _ragauge(*words)
         before = _written(tmp_path)
         _, again = _ragauge(*words)

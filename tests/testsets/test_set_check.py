@@ -41,10 +41,15 @@ def path(texts: dict[str, str], tmp_path: Path) -> Path:
     for n in range(40):
         name = subject(texts[f"d{n}"])
         sentence = texts[f"d{n}"].partition(". ")[0] + "."
-        rows.append({
-            "query_id": f"q{n}", "query": f"When was the {name} opened?", "reference_answer": sentence,
-            "relevant": {f"d{n}": 1}, "gold_spans": [{"doc_id": f"d{n}", "start": 0, "end": len(sentence)}],
-        })     # fmt: skip
+        rows.append(
+            {
+                "query_id": f"q{n}",
+                "query": f"When was the {name} opened?",
+                "reference_answer": sentence,
+                "relevant": {f"d{n}": 1},
+                "gold_spans": [{"doc_id": f"d{n}", "start": 0, "end": len(sentence)}],
+            }
+        )
     file = tmp_path / "set.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return file
@@ -88,8 +93,12 @@ def test_a_short_reference_has_to_stand_in_one_sentence(tmp_path: Path) -> None:
         "apart": "Adrik Vell was an inventor. In 1943 a court restored his patents. The court said who died.",
         "hole": "Quite a life. As a paper wrote, the inventor Adrik Vell died in 1943. His hotel is gone.",
     }
-    row = {"query_id": "q", "query": "When did inventor Adrik Vell die?", "reference_answer": "1943",
-           "relevant": {"gold": 1}}     # fmt: skip
+    row = {
+        "query_id": "q",
+        "query": "When did inventor Adrik Vell die?",
+        "reference_answer": "1943",
+        "relevant": {"gold": 1},
+    }
     file = tmp_path / "set.jsonl"
     file.write_text(json.dumps(row) + "\n", encoding="utf-8")
     (hole,) = rg.check_set(file, corpus=texts).to_dict()["label_holes"]["holes"]
@@ -125,9 +134,11 @@ def test_a_hole_stands_for_every_document_that_an_answer_needs(texts: dict[str, 
     """A document that states alone what two were needed for is offered in place of each."""
     sentences = [texts[f"d{n}"].partition(". ")[0] + "." for n in (20, 21)]
     row = {
-        "query_id": "q", "query": "When were both opened?", "reference_answer": " ".join(sentences),
+        "query_id": "q",
+        "query": "When were both opened?",
+        "reference_answer": " ".join(sentences),
         "relevant": {"d20": 1, "d21": 1},
-    }     # fmt: skip
+    }
     file = tmp_path / "set.jsonl"
     file.write_text(json.dumps(row) + "\n", encoding="utf-8")
     (hole,) = rg.check_set(file, corpus=texts | {"both": " ".join(sentences)}).to_dict()["label_holes"]["holes"]
@@ -162,7 +173,9 @@ def test_copies_of_gold_documents_are_offered_as_equivalents(path: Path, texts: 
     found = rg.check_set(path, corpus=more)
     copies = {one["query_id"]: one for one in found.to_dict()["label_copies"]}
     assert {name: [(one["doc_id"], one["of"]) for one in row["copies"]] for name, row in copies.items()} == {
-        "q20": [("copy", "d20")], "q21": [("near", "d21")], "q23": [("twin", "new-d23")],
+        "q20": [("copy", "d20")],
+        "q21": [("near", "d21")],
+        "q23": [("twin", "new-d23")],
     }
     assert copies["q20"]["copies"][0]["alike"] == 1
     assert 0.8 <= copies["q21"]["copies"][0]["alike"] < 1
@@ -181,19 +194,22 @@ def test_copies_of_gold_documents_are_offered_as_equivalents(path: Path, texts: 
 
 TEXT = "The pier was opened in 1850. " + " ".join(f"Sentence {n} tells of ships and tides." for n in range(60))
 GOOD = Example("q", "Which?", references=("In 1850.",), relevant=(Relevant(("a",)),), answerable=True)
-EDGE = TEXT.index("Sentence 20"), TEXT.index("Sentence 45")     # 256 tokens end between them
+EDGE = TEXT.index("Sentence 20"), TEXT.index("Sentence 45")  # 256 tokens end between them
 
 
 def _of(kind: QuestionType) -> Example:
     """An example that keeps what its type promises."""
     two = (Relevant(("a",)), Relevant(("b", "c")))
     return {
-        "single": GOOD, "temporal": GOOD, "boundary": replace(GOOD, gold_spans=(Span("a", *EDGE),)),
-        "multi_hop": replace(GOOD, relevant=two), "comparison": replace(GOOD, relevant=two),
+        "single": GOOD,
+        "temporal": GOOD,
+        "boundary": replace(GOOD, gold_spans=(Span("a", *EDGE),)),
+        "multi_hop": replace(GOOD, relevant=two),
+        "comparison": replace(GOOD, relevant=two),
         "unanswerable": replace(GOOD, references=(), relevant=(), answerable=False),
         "false_premise": replace(GOOD, answerable=None, criteria=("Corrects it.",)),
         "ambiguous": replace(GOOD, criteria=("Asks back.",)),
-    }[kind]     # fmt: skip
+    }[kind]
 
 
 BREAKS: dict[QuestionType, tuple[Example, str]] = {
@@ -205,7 +221,7 @@ BREAKS: dict[QuestionType, tuple[Example, str]] = {
     "unanswerable": (replace(GOOD, relevant=(), answerable=True), "it is answerable, expected not answerable"),
     "false_premise": (replace(GOOD, answerable=None), "no criterion such as 'Corrects the false premise"),
     "ambiguous": (replace(GOOD, criteria=()), "no criterion such as 'Asks which reading"),
-}     # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -21,11 +21,16 @@ from ragauge.errors import UsageError
 
 TEXTS = {f"d{n}": f"The crane number {n} was built by Tarn{n} in {1900 + n}. It stands." for n in range(6)}
 ROWS: list[dict[str, Any]] = [
-    {"query_id": f"q{n}", "query": f"Who built the crane number {n}?", "reference_answer": f"Tarn{n}.",
-     "relevant": {f"d{n}": 1}, "gold_spans": [{"doc_id": f"d{n}", "start": 0, "end": 40}],
-     "meta": {"state": "golden", "by": "Ann"}}
+    {
+        "query_id": f"q{n}",
+        "query": f"Who built the crane number {n}?",
+        "reference_answer": f"Tarn{n}.",
+        "relevant": {f"d{n}": 1},
+        "gold_spans": [{"doc_id": f"d{n}", "start": 0, "end": 40}],
+        "meta": {"state": "golden", "by": "Ann"},
+    }
     for n in range(6)
-]     # fmt: skip
+]
 
 
 def _written(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -113,7 +118,7 @@ def test_no_output_takes_examples_away(verb: str, path: Path, tmp_path: Path) ->
         with pytest.raises(UsageError, match=told):
             _writes(verb, path, to)
         assert to.read_bytes() == held
-    to.write_bytes(made[: made.index(b"\n") + 1])     # the first line alone
+    to.write_bytes(made[: made.index(b"\n") + 1])  # the first line alone
     _writes(verb, path, to)
     assert to.read_bytes() == made
     with pytest.raises(UsageError, match=r"ends in \.jsonl"):
@@ -163,12 +168,18 @@ LABELS = st.dictionaries(IDS, st.sampled_from([0.0, 1.0, 2.0, 0.5, 1e-7, 1234567
     lambda held: tuple(rg.Relevant((doc_id,), grade) for doc_id, grade in held.items())
 )
 EXAMPLES = st.builds(
-    rg.Example, query_id=st.just(""), query=WORDS, references=st.lists(WORDS, max_size=3).map(tuple),
-    relevant=st.none() | LABELS, gold_spans=st.none() | SPANS, answerable=st.sampled_from([None, True, False]),
+    rg.Example,
+    query_id=st.just(""),
+    query=WORDS,
+    references=st.lists(WORDS, max_size=3).map(tuple),
+    relevant=st.none() | LABELS,
+    gold_spans=st.none() | SPANS,
+    answerable=st.sampled_from([None, True, False]),
     reference_claims=st.none() | st.lists(WORDS, min_size=1, max_size=2).map(tuple),
     segments=st.dictionaries(st.sampled_from(["type", "area"]), WORDS, max_size=2),
-    tags=st.frozensets(st.sampled_from(["golden", "new"])), cluster=st.none() | IDS,
-)     # fmt: skip
+    tags=st.frozensets(st.sampled_from(["golden", "new"])),
+    cluster=st.none() | IDS,
+)
 ENDS = {"beir": "folder", "ragas": "set.jsonl", "deepeval": "set.json"}
 
 
@@ -179,7 +190,7 @@ def test_what_is_exported_is_read_back(form: Any, examples: list[rg.Example]) ->
     """Every form gives equal examples back: with labels, spans, both or neither, several references, unanswerable."""
     listed = tuple(replace(one, query_id=f"q{n}") for n, one in enumerate(examples))
     with TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)     # queries without a label are counted
+        warnings.simplefilter("ignore", UserWarning)  # queries without a label are counted
         to = Path(folder) / ENDS[form]
         rg.export_set(rg.EvalSet("set", listed), to=form, output=to)
         assert rg.read_set(to).examples == listed

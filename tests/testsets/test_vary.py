@@ -28,20 +28,36 @@ DOCUMENTS = [
     Document("h", "Hub", "A hub can be returned within 30 days in Berlin, since Clara Weber wrote so in 1977."),
 ]
 ROWS: list[dict[str, Any]] = [
-    {"query_id": "q1", "query": "Who built the Eiffel Tower in Paris in 1889?", "reference_answer": "Gustave Eiffel",
-     "relevant": {"t": 1}, "gold_spans": [{"doc_id": "t", "start": 46, "end": 76}], "tags": ["golden"],
-     "meta": {"state": "golden", "by": "Ann", "origin": {"method": "model", "type": "single"},
-              "anchors": [{"doc_id": "t", "start": 46, "end": 76, "quote": "It was built by Gustave Eiffel"}]}},
-    {"query_id": "q2", "query": "Which bridge was opened in London in 1894?", "cluster": "bridges",
-     "criteria": ["names the bridge"], "answerable": True, "segments": {"type": "place"}},
+    {
+        "query_id": "q1",
+        "query": "Who built the Eiffel Tower in Paris in 1889?",
+        "reference_answer": "Gustave Eiffel",
+        "relevant": {"t": 1},
+        "gold_spans": [{"doc_id": "t", "start": 46, "end": 76}],
+        "tags": ["golden"],
+        "meta": {
+            "state": "golden",
+            "by": "Ann",
+            "origin": {"method": "model", "type": "single"},
+            "anchors": [{"doc_id": "t", "start": 46, "end": 76, "quote": "It was built by Gustave Eiffel"}],
+        },
+    },
+    {
+        "query_id": "q2",
+        "query": "Which bridge was opened in London in 1894?",
+        "cluster": "bridges",
+        "criteria": ["names the bridge"],
+        "answerable": True,
+        "segments": {"type": "place"},
+    },
     {"query_id": "q3", "query": "Why was the Tower Bridge painted in London?", "answerable": False, "relevant": {}},
     {"query_id": "q4", "query": "What did Clara Weber write in 1977?", "meta": {"state": "rejected"}},
-]     # fmt: skip
+]
 
 
 def _set(folder: Path) -> SetFile:
     path = folder / "set.jsonl"
-    path.write_text("".join(f" {json.dumps(row)} \n" for row in ROWS), encoding="utf-8")     # blanks: bytes to keep
+    path.write_text("".join(f" {json.dumps(row)} \n" for row in ROWS), encoding="utf-8")  # blanks: bytes to keep
     return read_set_file(path)
 
 
@@ -91,7 +107,7 @@ def test_labels_cluster_and_origin(tmp_path: Path, kind: Variation) -> None:
             assert (example.relevant, example.answerable, one.curation.anchors) == ((), False, ())
     (count,) = found.counts
     assert count.made == len(made)
-    assert count.made + count.without == (3 if kind.keeps_labels else 2)     # none of q4; entity: none of q3
+    assert count.made + count.without == (3 if kind.keeps_labels else 2)  # none of q4; entity: none of q3
 
 
 def test_what_entity_asks_is_unanswerable_by_type(tmp_path: Path) -> None:

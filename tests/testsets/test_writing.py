@@ -86,6 +86,7 @@ def test_each_type_keeps_its_contract(texts: dict[str, str], tmp_path: Path) -> 
 
 def test_nothing_new_ends_a_type_with_its_reason(texts: dict[str, str], tmp_path: Path) -> None:
     """Three calls in a row of which nothing is kept end a type; what came is in the file of the rejected; exit 4."""
+
     def copies(item: dict[str, Any], _passages: Any) -> dict[str, Any]:
         return item | {"evidence": [{"passage": 1, "quote": "Nothing of the sort stands in any page here."}]}
 
@@ -119,7 +120,7 @@ def test_passages_that_allow_no_question_do_not_end_a_type(texts: dict[str, str]
     assert (found.exit_code, told["kept"], told["ended"], told["rejected"]) == (0, 9, "", {})
     assert told["unwritten"] == {"declined": told["unwritten"]["declined"]}
     assert told["unwritten"]["declined"] > 9
-    assert max(Counter(asked).values()) <= 3     # the questions of one call
+    assert max(Counter(asked).values()) <= 3  # the questions of one call
     assert "| declined |" in found.to_markdown()
     notes = Counter(row["meta"]["note"].partition(":")[0] for row in _rows(tmp_path / "rejected.jsonl"))
     assert notes == told["unwritten"]
@@ -152,6 +153,7 @@ def test_replies_that_cannot_be_read_are_no_rejected_questions(texts: dict[str, 
 
 def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp_path: Path) -> None:
     """A marked example, another seed, a hand at a reference: refused, no byte changed; in vain: the file stays."""
+
     def copies(item: dict[str, Any], _passages: Any) -> dict[str, Any]:
         return item | {"evidence": [{"passage": 1, "quote": "Nothing of the sort stands in any page here."}]}
 
@@ -168,7 +170,7 @@ def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp
             _generate(server, texts, tmp_path, n=6)
         with pytest.raises(UsageError, match="holds more than rejected"):
             _generate(server, texts, tmp_path / "new", n=6, rejected=path)
-        blank = tmp_path / "blank.jsonl"     # of a question that the schema rejected; it may be written over
+        blank = tmp_path / "blank.jsonl"  # of a question that the schema rejected; it may be written over
         meta = {"state": "rejected", "origin": {"method": "model"}}
         blank.write_text(json.dumps({"query_id": "q", "query": "", "meta": meta}) + "\n", encoding="utf-8")
         rejections_there(blank)
@@ -251,8 +253,14 @@ def test_gold_spans_are_counted_in_files(tmp_path: Path) -> None:
         path.write_text(f"---\ntitle: A page\n---\n\n{page.text}\n", encoding="utf-8")
     folder.joinpath("latin.md").write_bytes(b"\xe9t\xe9")
     with FaultyServer(reply=writing()) as server:
-        rg.generate_set(folder, output=tmp_path / "set.jsonl", n=6, types="single=1", store=f"sqlite:///{tmp_path}/s.db",
-                        model=f"openai-chat:any@{server.url}")     # fmt: skip
+        rg.generate_set(
+            folder,
+            output=tmp_path / "set.jsonl",
+            n=6,
+            types="single=1",
+            store=f"sqlite:///{tmp_path}/s.db",
+            model=f"openai-chat:any@{server.url}",
+        )
     folder.joinpath("latin.md").unlink()
     for row in _rows(tmp_path / "set.jsonl"):
         (span,), (anchor,) = row["gold_spans"], row["meta"]["anchors"]
@@ -275,11 +283,19 @@ def test_documents_of_no_use_are_named_and_counted(tmp_path: Path) -> None:
     found = rg.generate_set(folder, output=tmp_path / "set.jsonl", n=100)
     told = found.to_dict()["corpus"]
     assert told == {
-        "documents": 23, "empty": ["empty"], "copies": {"d0": "copy"}, "huge": ["huge"], "not_utf8": ["latin.md"],
+        "documents": 23,
+        "empty": ["empty"],
+        "copies": {"d0": "copy"},
+        "huge": ["huge"],
+        "not_utf8": ["latin.md"],
     }
     markdown = found.to_markdown()
-    for sentence in ("1 of 23 documents without a text: empty", "1 of 23 documents repeat another: d0",
-                     "1 of 23 documents too long: huge", "1 text file not in UTF-8, left out: latin.md"):
+    for sentence in (
+        "1 of 23 documents without a text: empty",
+        "1 of 23 documents repeat another: d0",
+        "1 of 23 documents too long: huge",
+        "1 text file not in UTF-8, left out: latin.md",
+    ):
         assert sentence in markdown
     named = {doc_id for row in _rows(tmp_path / "set.jsonl") for doc_id in row["relevant"]}
     assert not named & {"empty", "d0", "huge", "latin"}

@@ -10,8 +10,25 @@ from tests.loopback.answers import BLOCK, _items, answer
 from ragauge.data.document import Document
 
 THINGS = (
-    "harbour", "crane", "violin", "sonata", "enzyme", "membrane", "glacier", "volcano", "parliament", "cathedral",
-    "locomotive", "telescope", "orchard", "vineyard", "lighthouse", "aqueduct", "monastery", "shipyard", "quarry",
+    "harbour",
+    "crane",
+    "violin",
+    "sonata",
+    "enzyme",
+    "membrane",
+    "glacier",
+    "volcano",
+    "parliament",
+    "cathedral",
+    "locomotive",
+    "telescope",
+    "orchard",
+    "vineyard",
+    "lighthouse",
+    "aqueduct",
+    "monastery",
+    "shipyard",
+    "quarry",
     "observatory",
 )
 PLACES = ("Aldmoor", "Brennick", "Corvale", "Dunmere", "Eastwick", "Farnholt", "Glenrose", "Hartley", "Ivybridge")
@@ -23,7 +40,7 @@ def corpus(n: int = 40) -> list[Document]:
     """Pages of four facts each, about things in places; neighbours share the name of their keeper."""
     found = []
     for k in range(n):
-        name = f"{THINGS[k % len(THINGS)]} of {PLACES[k % len(PLACES)]}"     # no two alike below 180
+        name = f"{THINGS[k % len(THINGS)]} of {PLACES[k % len(PLACES)]}"  # no two alike below 180
         keeper = f"Ingrid Tarn{k // 2:02d}"
         text = (
             f"The {name} was opened in {1801 + k} by merchants. Its height is {30 + k} metres above the water. "
@@ -47,10 +64,8 @@ def written(passages: Sequence[str], kind: str, n: int) -> dict[str, Any]:
         return {
             "question": f"Which {ASKED[number]} earlier, the {name} or the {subject(passages[1])}?",
             "answer": f"The {name}: {years[0]}. The {subject(passages[1])}: {years[1]}.",
-            "evidence": [
-                {"passage": k, "quote": one.partition(". ")[0] + "."} for k, one in enumerate(passages, 1)
-            ],
-        }     # fmt: skip
+            "evidence": [{"passage": k, "quote": one.partition(". ")[0] + "."} for k, one in enumerate(passages, 1)],
+        }
     if "answer and evidence stay empty" in kind:
         return {"question": f"Which {ASKED[number]} painter decorated the {name}?", "answer": "", "evidence": []}
     if "takes for granted" in kind:
@@ -62,13 +77,15 @@ def written(passages: Sequence[str], kind: str, n: int) -> dict[str, Any]:
         }
     sentences = [part if part.endswith(".") else part + "." for part in first.split(". ")]
     asked = (
-        f"When did people first enter the {name}?", f"How far does the {name} rise over the sea?",
+        f"When did people first enter the {name}?",
+        f"How far does the {name} rise over the sea?",
         f"Who looks after the {name}?",
-    )     # fmt: skip
+    )
     return {
-        "question": asked[number], "answer": sentences[number],
+        "question": asked[number],
+        "answer": sentences[number],
         "evidence": [{"passage": 1, "quote": sentences[number]}],
-    }     # fmt: skip
+    }
 
 
 def writing(fault: Fault | None = None, every: int = 1) -> Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]:

@@ -24,8 +24,11 @@ CUT = [
     ),
     (
         "The bridge, built in 1850 by Italian masons, was repaired because the river had damaged its pillars.",
-        ["The bridge was repaired", "The bridge was built in 1850 by Italian masons",
-         "the river had damaged its pillars"],
+        [
+            "The bridge was repaired",
+            "The bridge was built in 1850 by Italian masons",
+            "the river had damaged its pillars",
+        ],
     ),
     (
         "The lighthouse stands on a cliff, and is visited by many tourists, but it was closed in 2001.",
@@ -57,7 +60,7 @@ CUT = [
         "Die Kiste ist grün; der Deckel ist rot und besteht aus Stahl.",
         ["Die Kiste ist grün", "der Deckel ist rot und besteht aus Stahl"],
     ),
-]  # fmt: skip
+]
 WHOLE = [
     "",
     "Paris.",

@@ -39,11 +39,13 @@ def test_the_store_is_named_within() -> None:
         ("https://ghp_0123@git.example/a.git", "https://***@git.example/a.git"),
         ("ssh://git@git.example/a.git", "ssh://git@git.example/a.git"),
         ("https://x.example/@someone/post", "https://x.example/@someone/post"),
-        ("postgresql://h/db?user=me&sslpassword=s3&sslmode=require",
-         "postgresql://h/db?user=me&sslpassword=***&sslmode=require"),
+        (
+            "postgresql://h/db?user=me&sslpassword=s3&sslmode=require",
+            "postgresql://h/db?user=me&sslpassword=***&sslmode=require",
+        ),
         ("https://h/ask?q={{query}}&api_key=s3&sig=a%2Fb#x", "https://h/ask?q={{query}}&api_key=***&sig=***#x"),
         ("http://u:s3@a/x and ftp://v:s4@b/y", "http://u:***@a/x and ftp://v:***@b/y"),
-        ("openai-chat:a@http://h:80/v1,agree=openai-chat:b@http://h", ) * 2,
+        ("openai-chat:a@http://h:80/v1,agree=openai-chat:b@http://h",) * 2,
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:

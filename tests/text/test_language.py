@@ -60,15 +60,21 @@ def test_foreign_words_do_not_outvote_the_text() -> None:
     assert guess("The word 東京 is the name of the capital of Japan") == "en"
 
 
-NAMES = (     # parted by a bar
+NAMES = (  # parted by a bar
     "Łukasz Żak|São Bento|La Boqueria|De Wit|El Niño|Il Volo|Der Spiegel|José Pérez|Zoë Åkesson|Kuala Lumpur|Dr No|"
     "Mon Repos|Po Delta|Die Zeit|Les Halles|Gdańsk|Şırnak|Do Carmo|Jak Systems|Con Edison|Den Haag|Que Sera|Om Shanti|"
     "Te Papa|Bir Hakeim"
 )
 ASKED = (
-    "Who runs {}?", "What is {}?", "Where is {}?", "How do I get to {}?", "Does {} do no harm?",
-    "What year did {} die?", "Is {} open on Monday?", "{} refund policy?",
-)     # fmt: skip
+    "Who runs {}?",
+    "What is {}?",
+    "Where is {}?",
+    "How do I get to {}?",
+    "Does {} do no harm?",
+    "What year did {} die?",
+    "Is {} open on Monday?",
+    "{} refund policy?",
+)
 
 
 @pytest.mark.parametrize("name", re.split(r"\|", NAMES))
@@ -101,7 +107,7 @@ def test_short_questions_are_in_their_language_or_undetermined(code: str) -> Non
     assert set(found) <= {code, "und"}
 
 
-EVERYDAY = (     # parted by bars
+EVERYDAY = (  # parted by bars
     "How do I reset my password?|What do I do now?|Do you ship to my city?|Can I pay by card?|How do I "
     "log in?|Who do I call?|Do I need a visa?|How much is it?|Is it free?|Where is my order?|When do you "
     "open?|Can I cancel?|How do I change my email?|What is my balance?|Why is it so slow?|How long does "
@@ -120,11 +126,11 @@ EVERYDAY = (     # parted by bars
 
 @pytest.mark.parametrize("question", EVERYDAY.split("|"))
 def test_short_everyday_questions_are_english(question: str) -> None:
-    """"Do", "I" and "my" are words of other languages too; in an English question they are English."""
+    """The words "Do", "I" and "my" are words of other languages too; in an English question they are English."""
     assert guess(question) == "en"
 
 
-SENTENCES = {     # of 8 words and more, parted by bars
+SENTENCES = {  # of 8 words and more, parted by bars
     "de": (
         "Wie kann ich mein Passwort zurücksetzen, wenn ich die Mail nicht mehr habe?|Der Versand dauert in "
         "der Regel drei bis fünf Werktage nach Zahlungseingang.|Bitte senden Sie das Gerät mit der Rechnung "

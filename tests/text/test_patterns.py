@@ -53,11 +53,7 @@ def test_registered_pattern() -> None:
 
 @pytest.mark.parametrize(
     ("name", "regex", "message"),
-    [
-        ("a b", "x", "letters, digits"),
-        ("json", "x", "exists already"),
-        ("test.open", "(", "not a regular expression"),
-    ],
+    [("a b", "x", "letters, digits"), ("json", "x", "exists already"), ("test.open", "(", "not a regular expression")],
 )
 def test_pattern_that_cannot_be(name: str, regex: str, message: str) -> None:
     """A bad name, a taken name and a malformed expression are usage errors that say so."""

@@ -54,8 +54,10 @@ def test_no_sentence_without_a_word_beside_others(text: str) -> None:
     [
         ("Dr. Lee met Mr. Roe on Jan. 5 at noon. It rained.", ["Dr. Lee met Mr. Roe on Jan. 5 at noon.", "It rained."]),
         ("It was May 5. It rained.", ["It was May 5.", "It rained."]),
-        ("It treats cancer. Roe said so. Then it closes. Nobody came.",
-         ["It treats cancer.", "Roe said so.", "Then it closes.", "Nobody came."]),
+        (
+            "It treats cancer. Roe said so. Then it closes. Nobody came.",
+            ["It treats cancer.", "Roe said so.", "Then it closes.", "Nobody came."],
+        ),
         ("It grew 3.5 percent. Then it fell!", ["It grew 3.5 percent.", "Then it fell!"]),
         ("Is it so? Yes! Well…", ["Is it so?", "Yes!", "Well…"]),
         ('She said "Stop." Then she left.', ['She said "Stop."', "Then she left."]),
@@ -71,12 +73,17 @@ def test_english(text: str, expected: list[str]) -> None:
 def test_citations_belong_to_the_sentence_before() -> None:
     """A bracketed or raised citation behind the full stop is part of the sentence that it credits."""
     assert texts("It fell. [1] It rose.[2][3] It stood. [4, 5] End.") == [
-        "It fell. [1]", "It rose.[2][3]", "It stood. [4, 5]", "End.",
-    ]  # fmt: skip
+        "It fell. [1]",
+        "It rose.[2][3]",
+        "It stood. [4, 5]",
+        "End.",
+    ]
     assert texts("It fell.¹ It rose.【3†a】 End.") == ["It fell.¹", "It rose.【3†a】", "End."]
     assert texts("It fell. [Source: a.md] It rose. [doc 2] End.") == [
-        "It fell. [Source: a.md]", "It rose. [doc 2]", "End.",
-    ]  # fmt: skip
+        "It fell. [Source: a.md]",
+        "It rose. [doc 2]",
+        "End.",
+    ]
 
 
 def test_citation_that_opens_a_sentence_stays_there() -> None:
@@ -87,8 +94,13 @@ def test_citation_that_opens_a_sentence_stays_there() -> None:
 def test_lines_items_headings_and_rows_split() -> None:
     """Headings, list items and table rows are sentences of their own; a row of dashes joins its neighbour."""
     assert texts("# Costs\n\n- rent\n- food and\n1. heat\n| a | b |\n|---|---|\n| 1 | 2 |") == [
-        "# Costs", "- rent", "- food and", "1. heat", "| a | b |\n|---|---|", "| 1 | 2 |",
-    ]  # fmt: skip
+        "# Costs",
+        "- rent",
+        "- food and",
+        "1. heat",
+        "| a | b |\n|---|---|",
+        "| 1 | 2 |",
+    ]
 
 
 def test_fixed_width_lines_are_joined() -> None:

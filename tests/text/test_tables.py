@@ -65,8 +65,11 @@ def test_rows_stand_under_their_headings_and_totals_have_a_name() -> None:
     """A line without numbers heads the rows behind it, up to an unlabelled total."""
     table = only("\t2022\t2021\nQuays:\t\t\nNorth\t4\t3\nSouth\t5\t2\n\t9\t5\nVessels\t7\t6")
     assert list(zip(table.sections, table.labels, strict=True)) == [
-        ("Quays:", "North"), ("Quays:", "South"), ("Quays:", "Total"), ("", "Vessels"),
-    ]  # fmt: skip
+        ("Quays:", "North"),
+        ("Quays:", "South"),
+        ("Quays:", "Total"),
+        ("", "Vessels"),
+    ]
 
 
 @pytest.mark.parametrize(

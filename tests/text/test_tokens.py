@@ -72,8 +72,15 @@ def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
 def test_stem_leaves_short_and_foreign_words() -> None:
     """What only looks like an ending is no ending, and other scripts are left alone."""
     assert [stem(word) for word in ("bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000")] == [
-        "bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000",
-    ]  # fmt: skip
+        "bring",
+        "red",
+        "bus",
+        "is",
+        "boss",
+        "größe",
+        "b2b",
+        "2,000",
+    ]
 
 
 @given(st.text(max_size=60))

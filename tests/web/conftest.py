@@ -19,7 +19,7 @@ from ragauge.web.security import Access
 from ragauge.web.site import Site
 
 SEEN = "http://127.0.0.1:7471"
-SWEEP = "sweep/of hubs.json"     # its name looks like a path, and like a form of a page
+SWEEP = "sweep/of hubs.json"  # its name looks like a path, and like a form of a page
 EVIL = "\"'`><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}</title>\x1b[31m\u202e../..\r\nX-Evil: 1"
 TEXTS = (
     "A hub can be returned within 30 days of delivery. Return shipping is free.",
@@ -43,12 +43,20 @@ def rows(wrong: int, evil: str = "") -> list[dict[str, Any]]:
     found = []
     for n in range(12):
         (query, answer), place = ASKED[n % 3], (n + (n < wrong)) % 3
-        found.append({
-            "query_id": f"q{n}{evil}", "query": f"{query}{evil}", "answer": f"{ASKED[place][1]}{evil}",
-            "reference_answer": answer, "passages": [{"doc_id": f"d{place}{evil}", "text": f"{TEXTS[place]}{evil}"}],
-            "relevant": {f"d{n % 3}{evil}": 1}, "segments": {f"type{evil}": f"hop{evil}" if n % 2 else "lookup"},
-            "tags": ["golden"] if n % 4 == 0 else [], "latency_ms": 800 + 10 * n, "cost": 0.001,
-        })     # fmt: skip
+        found.append(
+            {
+                "query_id": f"q{n}{evil}",
+                "query": f"{query}{evil}",
+                "answer": f"{ASKED[place][1]}{evil}",
+                "reference_answer": answer,
+                "passages": [{"doc_id": f"d{place}{evil}", "text": f"{TEXTS[place]}{evil}"}],
+                "relevant": {f"d{n % 3}{evil}": 1},
+                "segments": {f"type{evil}": f"hop{evil}" if n % 2 else "lookup"},
+                "tags": ["golden"] if n % 4 == 0 else [],
+                "latency_ms": 800 + 10 * n,
+                "cost": 0.001,
+            }
+        )
     return found
 
 
@@ -75,13 +83,24 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
         card = rg.evaluate(rows(wrong, evil), name=name, store=url)
         ids[name.partition(" ")[0]] = card.run.run_id
     asked = [{key: row[key] for key in ("query_id", "query", "reference_answer", "segments")} for row in rows(0)]
-    rg.sweep(answering, rg.read_set(asked, name="hubs"), parameters={"wrong": [0, 6]}, objective="token_f1",
-             name=SWEEP, store=url)     # fmt: skip
+    rg.sweep(
+        answering,
+        rg.read_set(asked, name="hubs"),
+        parameters={"wrong": [0, 6]},
+        objective="token_f1",
+        name=SWEEP,
+        store=url,
+    )
     said = ("grey", "supported"), ("blue", "not_in_context")
     labelled = [
-        {"query": f"Colour of hub {n}?", "passages": [TEXTS[2]], "answer": f"Hub {n} is {said[n % 2][0]}.",
-         "label": said[n % 2][1]} for n in range(12)
-    ]     # fmt: skip
+        {
+            "query": f"Colour of hub {n}?",
+            "passages": [TEXTS[2]],
+            "answer": f"Hub {n} is {said[n % 2][0]}.",
+            "label": said[n % 2][1],
+        }
+        for n in range(12)
+    ]
     rg.check_judge(pl.DataFrame(labelled), store=url)
     return Stored(url, ids)
 

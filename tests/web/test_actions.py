@@ -32,8 +32,13 @@ def send(opened: Opened, copied: str) -> Iterator[Callable[..., tuple[int, str]]
 def test_forms_do_what_commands_do(send: Callable[..., tuple[int, str]], copied: str) -> None:
     """Tag, note and baseline of a page are those of Python and the command line; each leads back to the run."""
     run_id = rg.open_run("bad", store=copied).run.run_id
-    for action, fields in (("tag", {"tag": "release"}), ("tag", {"tag": "odd"}), ("untag", {"tag": "odd"}),
-                           ("note", {"text": "as <b>asked</b>"}), ("baseline", {"name": "main"})):     # fmt: skip
+    for action, fields in (
+        ("tag", {"tag": "release"}),
+        ("tag", {"tag": "odd"}),
+        ("untag", {"tag": "odd"}),
+        ("note", {"text": "as <b>asked</b>"}),
+        ("baseline", {"name": "main"}),
+    ):
         what = next(iter(fields.values()))
         told = f"did={action}" if action == "note" else f"did={action}&what={what}"
         assert send(action, **fields) == (303, f"/runs/{run_id}?{told}#manage"), action
@@ -44,7 +49,7 @@ def test_forms_do_what_commands_do(send: Callable[..., tuple[int, str]], copied:
 
 def test_a_baseline_is_taken_away_where_it_stands(
     send: Callable[..., tuple[int, str]], opened: Opened, copied: str
-) -> None:     # fmt: skip
+) -> None:
     """A run's page offers to take away the baselines that mean this run, and no others; read-only it offers none."""
     assert send("baseline", name="main")[0] == 303
     rg.set_baseline("good", name="nightly", store=copied)
@@ -74,18 +79,24 @@ def test_a_run_goes_only_by_its_name(send: Callable[..., tuple[int, str]], copie
 def test_what_cannot_be_done_is_refused(send: Callable[..., tuple[int, str]], copied: str) -> None:
     """An empty field, a tag that is none, another action or another run change nothing, and say why."""
     for action, fields, status in (
-        ("tag", {}, 400), ("tag", {"tag": "a,b"}, 400),
-        ("tag", {"tag": "x" * 100_000}, 400), ("note", {"text": "x" * 2_001}, 400),
-        ("baseline", {"name": "../<script>"}, 400), ("baseline", {"name": "x" * 201}, 400),
-        ("untag", {"tag": "none"}, 400), ("baseline", {}, 400), ("remove-baseline", {"name": "none"}, 400),
-        ("baseline", {"name": "good"}, 400),     # another run's name
-        ("evaluate", {}, 404), ("tag%2F..%2Fdelete", {"name": "bad"}, 404),
-    ):     # fmt: skip
+        ("tag", {}, 400),
+        ("tag", {"tag": "a,b"}, 400),
+        ("tag", {"tag": "x" * 100_000}, 400),
+        ("note", {"text": "x" * 2_001}, 400),
+        ("baseline", {"name": "../<script>"}, 400),
+        ("baseline", {"name": "x" * 201}, 400),
+        ("untag", {"tag": "none"}, 400),
+        ("baseline", {}, 400),
+        ("remove-baseline", {"name": "none"}, 400),
+        ("baseline", {"name": "good"}, 400),  # another run's name
+        ("evaluate", {}, 404),
+        ("tag%2F..%2Fdelete", {"name": "bad"}, 404),
+    ):
         assert send(action, **fields)[0] == status, (action, fields)
     row = next(row for row in rg.runs(store=copied) if row.name == "bad")
     assert (row.tags, row.note) == ((), "")
     assert "at most 2,000 characters, got 2,001" in send("note", text="x" * 2_001)[1]
-    assert send("note", text="\r\n".join(["x"] * 1_000))[0] == 303     # 1,999 characters: a line break is one
+    assert send("note", text="\r\n".join(["x"] * 1_000))[0] == 303  # 1,999 characters: a line break is one
 
 
 def test_a_store_that_is_only_read_stays_as_it_is(opened: Opened, copied: str) -> None:
@@ -93,8 +104,15 @@ def test_a_store_that_is_only_read_stays_as_it_is(opened: Opened, copied: str) -
     path = Path(copied.removeprefix("sqlite:///"))
     before = path.read_bytes()
     client = opened(copied.replace("sqlite:///", "sqlite+read:///"), csrf="known", read_only=True)
-    for page in ("/", "/runs", "/runs/bad", "/runs/bad/examples", "/runs/bad/examples/q0", "/compare?base=good&new=bad",
-                 "/history"):     # fmt: skip
+    for page in (
+        "/",
+        "/runs",
+        "/runs/bad",
+        "/runs/bad/examples",
+        "/runs/bad/examples/q0",
+        "/compare?base=good&new=bad",
+        "/history",
+    ):
         answer = client.get(page)
         assert answer.status_code == 200, (page, answer.text[-400:])
         assert 'method="post"' not in answer.text
@@ -109,11 +127,13 @@ def test_a_form_leads_back_to_what_it_did(send: Callable[..., tuple[int, str]], 
     rg.set_baseline("good", name="main", store=copied)
     client = opened(copied)
     for action, fields, said in (
-        ("tag", {"tag": "<b>x"}, "Tagged &lt;b&gt;x."), ("untag", {"tag": "<b>x"}, "The tag &lt;b&gt;x is taken away."),
-        ("note", {"text": "odd"}, "The note is kept."), ("note", {"text": ""}, "The run has no note now."),
+        ("tag", {"tag": "<b>x"}, "Tagged &lt;b&gt;x."),
+        ("untag", {"tag": "<b>x"}, "The tag &lt;b&gt;x is taken away."),
+        ("note", {"text": "odd"}, "The note is kept."),
+        ("note", {"text": ""}, "The run has no note now."),
         ("baseline", {"name": "main"}, "main is bad now; it was good."),
         ("remove-baseline", {"name": "main"}, "main is no baseline any more."),
-    ):     # fmt: skip
+    ):
         status, to = send(action, **fields)
         assert (status, to.endswith("#manage")) == (303, True)
         page = client.get(to.partition("#")[0]).text

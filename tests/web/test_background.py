@@ -20,7 +20,7 @@ def test_it_serves_until_it_is_closed(stored: Stored) -> None:
     with rg.ui(store=stored.url, port=0, no_open=True, base_path="/p") as dashboard:
         with urlopen(f"{dashboard.url}runs") as answer:  # noqa: S310 - this machine
             assert "good" in answer.read().decode()
-        assert rg.open_run("good", store=stored.url).run.name == "good"     # as notebooks do meanwhile
+        assert rg.open_run("good", store=stored.url).run.name == "good"  # as notebooks do meanwhile
         assert f'<a href="{dashboard.url}"' in dashboard._repr_html_()
         assert "<iframe" not in dashboard._repr_html_()
         with pytest.raises(rg.UsageError, match="0 takes a free one"):

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored, rows
 
 SECONDS = 60
-ROWS = 6_000     # of an evaluation that is not done before it is killed
+ROWS = 6_000  # of an evaluation that is not done before it is killed
 Started = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -66,10 +66,14 @@ def asked(place: Path, name: str, count: int) -> str:
     """A file of answers of which none is judged yet."""
     file, made = place / f"{name}.jsonl", [*rows(5)]
     lines = [
-        {**made[n % 12], "query_id": f"{name}{n}", "query": f"{made[n % 12]['query']} ({name} {n})",
-         "answer": f"{made[n % 12]['answer']} It was asked {n} times by {name}."}
+        {
+            **made[n % 12],
+            "query_id": f"{name}{n}",
+            "query": f"{made[n % 12]['query']} ({name} {n})",
+            "answer": f"{made[n % 12]['answer']} It was asked {n} times by {name}.",
+        }
         for n in range(count)
-    ]     # fmt: skip
+    ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(file)
 
@@ -83,8 +87,16 @@ def test_readers_beside_a_writer(started: Started, copied: str, stored: Stored, 
     An evaluation that is killed is *stopped* a minute after its last sign of life.
     """
     host, ids = served(started, copied), stored.ids
-    paths = ["/", "/runs", f"/runs/{ids['bad']}", f"/runs/{ids['bad']}/examples?sort=quality", "/history", "/sets",
-             f"/compare?base={ids['good']}&new={ids['bad']}", f"/runs/{ids['bad']}/examples/q1"]     # fmt: skip
+    paths = [
+        "/",
+        "/runs",
+        f"/runs/{ids['bad']}",
+        f"/runs/{ids['bad']}/examples?sort=quality",
+        "/history",
+        "/sets",
+        f"/compare?base={ids['good']}&new={ids['bad']}",
+        f"/runs/{ids['bad']}/examples/q1",
+    ]
     until, wrong, counts = time.monotonic() + SECONDS, [], [0, 0]
 
     def read(reader: int) -> None:
@@ -125,7 +137,7 @@ def _killed(host: str, started: Started, store: str, file: str) -> None:
         (done,) = raw.execute("SELECT max(done) FROM evaluations").fetchone()
     assert 0 < done < ROWS
     while "stopped</span>" not in get(host, "/runs/killed/state")[1]:
-        assert time.monotonic() - ended <= SECONDS + 30     # a minute, and what a page takes on a slow machine
+        assert time.monotonic() - ended <= SECONDS + 30  # a minute, and what a page takes on a slow machine
         time.sleep(1)
     assert "stopped</span>" in get(host, "/")[1]
 

@@ -13,11 +13,17 @@ from ragauge.web.security import Access
 from ragauge.web.site import Site
 
 NEXT = {
-    "/": "ragauge demo", "/runs": "ragauge demo", "/sets": "ragauge testset generate DOCUMENTS",
-    "/studies": "ragauge chunking SET", "/judges": "ragauge evaluate answers.jsonl", "/history": "ragauge demo",
-    "/monitor": "OTEL_EXPORTER_OTLP_ENDPOINT", "/monitor/alerts": "ragauge monitor status",
-    "/monitor/traces": "OTEL_EXPORTER_OTLP_ENDPOINT", "/monitor/drift": "ragauge monitor serve",
-}  # fmt: skip
+    "/": "ragauge demo",
+    "/runs": "ragauge demo",
+    "/sets": "ragauge testset generate DOCUMENTS",
+    "/studies": "ragauge chunking SET",
+    "/judges": "ragauge evaluate answers.jsonl",
+    "/history": "ragauge demo",
+    "/monitor": "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "/monitor/alerts": "ragauge monitor status",
+    "/monitor/traces": "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "/monitor/drift": "ragauge monitor serve",
+}
 
 
 @pytest.fixture

@@ -87,9 +87,10 @@ def test_every_form_has_equal_numbers(folder: Path, stored: Stored, client: Test
     assert client.get(f"/runs/{run_id}.json").json()["metrics"] == told
     (row,) = (row for row in csv.DictReader(io.StringIO(client.get("/runs.csv").text)) if row["run_id"] == run_id)
     forms = [
-        held_run(card.run, store=stored.url).shown.to_html(), client.get(f"/runs/{run_id}").text,
+        held_run(card.run, store=stored.url).shown.to_html(),
+        client.get(f"/runs/{run_id}").text,
         (folder / "runs" / f"{run_id}.html").read_text(encoding="utf-8"),
-    ]     # fmt: skip
+    ]
     rows = [printed(text) for text in forms]
     assert rows[0] == rows[1] == rows[2]
     for summary in card.card.summaries:
@@ -122,6 +123,7 @@ def test_files_stand_behind_no_address(stored: Stored, tmp_path: Path) -> None:
 
 def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that ends in a fault, and one that is refused, are named when all the others are written."""
+
     def faulty(*_: object) -> None:
         raise ZeroDivisionError
 

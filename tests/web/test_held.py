@@ -36,12 +36,12 @@ def test_every_page_has_one_verdict(opened: Opened, copied: str, stored: Stored)
     """A scorecard that was seen beside another run, or made stale since, changes no list: all say what `/` says."""
     newer = rg.evaluate(rows(0), name="newer", store=copied).run.run_id
     bad, good, client = stored.ids["bad"], stored.ids["good"], opened(copied)
-    client.get(f"/runs/{bad}?baseline={newer}")     # was listed as the verdict on bad
+    client.get(f"/runs/{bad}?baseline={newer}")  # was listed as the verdict on bad
     told = rg.compare("good", "bad", store=copied).compared.runs[0].verdict
     assert verdicts(client, bad) == [(told, "good")] * 2
     assert f'href="/compare?base={good}&amp;new={bad}"' in client.get("/runs").text
     rg.tag_run("good", "seen", store=copied)
-    rg.evaluate("good", metrics="hit@3", store=copied)     # what was kept is stale
+    rg.evaluate("good", metrics="hit@3", store=copied)  # what was kept is stale
     assert verdicts(client, bad) == [(told, "good")] * 2
 
 
@@ -78,7 +78,7 @@ def test_a_run_without_passages_is_no_baseline(opened: Opened, copied: str, stor
 
 def test_verdicts_that_a_list_went_without_are_made_when_it_is_sent(
     opened: Opened, copied: str, monkeypatch: pytest.MonkeyPatch
-) -> None:     # fmt: skip
+) -> None:
     """A list that has no time for verdicts leads to comparisons, and has them the next time; read-only, never."""
     rg.evaluate(rows(0), name="newer", store=copied)
     with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as connection:
@@ -114,7 +114,7 @@ def test_an_evaluation_keeps_what_pages_show(
         assert client.get(path).status_code == 200
         assert computed == [], path
     rg.evaluate("third", metrics="hit@3", judge=judge, store=store)
-    assert [run.run_id for run in computed[1:]] == [run_id]     # beside the first one, which it was asked for
+    assert [run.run_id for run in computed[1:]] == [run_id]  # beside the first one, which it was asked for
     assert client.get(f"/runs/{run_id}").status_code == 200
     assert len(computed) == 2
 

@@ -19,11 +19,23 @@ from ragauge.store import sqlite
 Opened = Callable[..., TestClient]
 MOST_STATEMENTS = 27
 PAGES = (
-    "/", "/runs", "/runs?sort=faithfulness", "/runs/{bad}", "/runs/{bad}?baseline=good", "/runs/{bad}/examples",
+    "/",
+    "/runs",
+    "/runs?sort=faithfulness",
+    "/runs/{bad}",
+    "/runs/{bad}?baseline=good",
+    "/runs/{bad}/examples",
     "/runs/{bad}/examples?status=failed&sort=quality&segment.type=hop&metric.mrr.lt=0.9&page=1",
-    "/runs/{bad}/examples?sort=faithfulness", "/runs/{bad}/examples/q1", "/runs/{bad}/examples/q1?status=failed",
-    "/compare?base={good}&new={bad}", "/history", "/sets", "{set}", "/glossary", "/glossary/mrr",
-)     # fmt: skip
+    "/runs/{bad}/examples?sort=faithfulness",
+    "/runs/{bad}/examples/q1",
+    "/runs/{bad}/examples/q1?status=failed",
+    "/compare?base={good}&new={bad}",
+    "/history",
+    "/sets",
+    "{set}",
+    "/glossary",
+    "/glossary/mrr",
+)
 
 
 @pytest.fixture
@@ -55,12 +67,12 @@ def test_a_page_takes_few_statements(opened: Opened, stored: Stored, counted: li
     client = opened()
     over = rg.open_run("bad", store=stored.url).run
     path = path.format(**stored.ids, set=f"/sets/{over.set_name}/{over.set_version}")
-    client.get(path)     # verdicts and means that nobody asked for before are computed, and kept
+    client.get(path)  # verdicts and means that nobody asked for before are computed, and kept
     first = client.get(path)
     counted.clear()
     again = client.get(path)
     assert again.status_code == 200
-    told = [re.sub(r"\d\d:\d\d:\d\d", "", one.text) for one in (first, again)]     # a line to copy says when
+    told = [re.sub(r"\d\d:\d\d:\d\d", "", one.text) for one in (first, again)]  # a line to copy says when
     assert told[1] == told[0].replace(csrf(first.text), csrf(again.text))
     assert 0 < len(counted) <= MOST_STATEMENTS, "\n".join(counted)
 
@@ -74,7 +86,7 @@ def test_pages_of_labels_take_few_statements(
     client, path = opened(copied), path.format(draw=draws[0])
     form = forms(client.get(f"/label?draw={draws[0]}&annotator=ann").text)[0]
     client.post("/label", data={**form, "value": "supported"}, headers=ORIGIN)
-    monkeypatch.setattr(people, "AT_A_TIME", 2)     # a run is read in so many parts as a large one
+    monkeypatch.setattr(people, "AT_A_TIME", 2)  # a run is read in so many parts as a large one
     first = client.get(path)
     counted.clear()
     again = client.get(path)

@@ -58,8 +58,9 @@ def test_a_draw_is_labelled_form_by_form(opened: Opened, copied: str) -> None:
         if "All parts are labelled" in page:
             break
         target = int((re.search(r"#part-(\d+)$", address) or ["", "1"])[1])
-        answer = client.post("/label", data={**left[target - 1], "value": "supported"},
-                             headers={**ORIGIN, "accept": "text/html"})     # fmt: skip
+        answer = client.post(
+            "/label", data={**left[target - 1], "value": "supported"}, headers={**ORIGIN, "accept": "text/html"}
+        )
         assert answer.status_code == 303
         address, steps = answer.headers["location"], steps + 1
     assert steps == len(labels(copied)) == progress(copied, number)["parts"]
@@ -136,14 +137,21 @@ def test_only_what_was_drawn_is_taken(opened: Opened, copied: str) -> None:
     drawn_here = {one["key"] for page in pages for one in forms(page)}
     alien = next((one["key"] for one in other if one["key"] not in drawn_here), "0" * 64)
     for change, said in (
-        ({"key": alien}, "has no answer of the key"), ({"key": EVIL}, "has no answer of the key"),
-        ({"part": "0-1"}, "part of answer"), ({"part": EVIL}, "part of answer"),
-        ({"value": "suported"}, "supported"), ({"value": EVIL}, "label of support"),
+        ({"key": alien}, "has no answer of the key"),
+        ({"key": EVIL}, "has no answer of the key"),
+        ({"part": "0-1"}, "part of answer"),
+        ({"part": EVIL}, "part of answer"),
+        ({"value": "suported"}, "supported"),
+        ({"value": EVIL}, "label of support"),
         ({"value": ""}, "label of support"),
-        ({"draw": "999"}, "draw"), ({"draw": "-1"}, "expected a number"), ({"draw": "9" * 5000}, "expected a number"),
-        ({"annotator": " "}, "expected a name"), ({"annotator": "Adjudicator"}, "settles"),
-        ({"annotator": "x" * 61}, "expected a name"), ({"annotator": EVIL}, "expected a name"),
-    ):     # fmt: skip
+        ({"draw": "999"}, "draw"),
+        ({"draw": "-1"}, "expected a number"),
+        ({"draw": "9" * 5000}, "expected a number"),
+        ({"annotator": " "}, "expected a name"),
+        ({"annotator": "Adjudicator"}, "settles"),
+        ({"annotator": "x" * 61}, "expected a name"),
+        ({"annotator": EVIL}, "expected a name"),
+    ):
         answer = client.post("/label", data={**form, "value": "supported", **change}, headers=ORIGIN)
         assert answer.status_code == 400, change
         assert said in answer.text, change
@@ -157,10 +165,15 @@ def test_addresses_that_name_nothing_are_refused(opened: Opened, copied: str) ->
     """A draw, answer, run or key that there is none of: 404 or 400, never an error of the server."""
     number, client = drawn(copied), opened(copied)
     for asked, status in (
-        ("?draw=99", 404), ("?draw=x", 400), (f"?draw={number}&annotator=a&answer=5", 400), ("?run=none", 404),
-        ("?drow=1", 400), (f"?draw={number}&annotator=adjudicator", 400), ("/agreement", 400),
+        ("?draw=99", 404),
+        ("?draw=x", 400),
+        (f"?draw={number}&annotator=a&answer=5", 400),
+        ("?run=none", 404),
+        ("?drow=1", 400),
+        (f"?draw={number}&annotator=adjudicator", 400),
+        ("/agreement", 400),
         ("/agreement?draw=99", 404),
-    ):     # fmt: skip
+    ):
         assert client.get(f"/label{asked}").status_code == status, asked
 
 
@@ -232,16 +245,22 @@ def test_own_instructions_are_shown(opened: Opened, copied: str, tmp_path: Path)
     client = opened(copied)
     page = client.get(f"/label?draw={drawn(copied, guideline=tmp_path / 'how.txt')}&annotator=ann").text
     assert "Read &lt;b&gt;twice&lt;/b&gt;." in page
-    assert "only the hash is known" in client.get(
-        f"/label?draw={drawn(copied, guideline='0123456789ab')}&annotator=ann").text  # fmt: skip
+    assert (
+        "only the hash is known"
+        in client.get(f"/label?draw={drawn(copied, guideline='0123456789ab')}&annotator=ann").text
+    )
 
 
 def test_hostile_texts_stay_texts(opened: Opened, copied: str, stored: Stored) -> None:
     """Hostile question, passages and answer are shown as they are, and name no element of their own."""
     client = opened(copied)
     number = drawn(copied, stored.ids["evil"])
-    for address in ("/label", f"/label?draw={number}", f"/label?draw={number}&annotator=%3Cb%3E",
-                    f"/label/agreement?draw={number}"):     # fmt: skip
+    for address in (
+        "/label",
+        f"/label?draw={number}",
+        f"/label?draw={number}&annotator=%3Cb%3E",
+        f"/label/agreement?draw={number}",
+    ):
         answer = client.get(address)
         assert answer.status_code == 200
         assert "<script>alert" not in answer.text

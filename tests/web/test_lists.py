@@ -32,21 +32,27 @@ def listed(client: TestClient, question: str) -> list[str]:
     return [row["query_id"] for row in answer.json()["rows"]]
 
 
-@pytest.mark.parametrize(("question", "chosen"), [
-    ("status=failed", lambda row: row.status == "failed"),
-    ("segment.type=hop", lambda row: int(row.query_id[1:]) % 2 == 1),
-    ("tag=golden", lambda row: int(row.query_id[1:]) % 4 == 0),
-    ("metric.recall@5.lt=0.5", lambda row: row.values["recall@5"] is not None and row.values["recall@5"] < 0.5),
-    ("metric.latency.gte=830&metric.latency.lte=850", lambda row: 830 <= row.values["latency"] <= 850),
-    ("status.recall@5=scored", lambda row: row.values["recall@5"] is not None),
-    ("status.recall@5=failed", lambda row: False),
-    ("q=LONG+returned", lambda row: int(row.query_id[1:]) % 3 == 0),
-    ("cause=retrieval_miss&tag=golden", lambda row: row.cause == "retrieval_miss" and int(row.query_id[1:]) % 4 == 0),
-    ("cause=hallucinated", lambda row: False),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "chosen"),
+    [
+        ("status=failed", lambda row: row.status == "failed"),
+        ("segment.type=hop", lambda row: int(row.query_id[1:]) % 2 == 1),
+        ("tag=golden", lambda row: int(row.query_id[1:]) % 4 == 0),
+        ("metric.recall@5.lt=0.5", lambda row: row.values["recall@5"] is not None and row.values["recall@5"] < 0.5),
+        ("metric.latency.gte=830&metric.latency.lte=850", lambda row: 830 <= row.values["latency"] <= 850),
+        ("status.recall@5=scored", lambda row: row.values["recall@5"] is not None),
+        ("status.recall@5=failed", lambda row: False),
+        ("q=LONG+returned", lambda row: int(row.query_id[1:]) % 3 == 0),
+        (
+            "cause=retrieval_miss&tag=golden",
+            lambda row: row.cause == "retrieval_miss" and int(row.query_id[1:]) % 4 == 0,
+        ),
+        ("cause=hallucinated", lambda row: False),
+    ],
+)
 def test_filters_leave_what_they_say(
     opened: Opened, stored: Stored, question: str, chosen: Callable[[Any], bool]
-) -> None:     # fmt: skip
+) -> None:
     """Every kind of filter leaves just the examples that it describes, as counted from the whole list."""
     whole = rg.open_run("bad", store=stored.url).examples(None)
     assert listed(opened(), question) == [row.query_id for row in whole if chosen(row)]
@@ -74,7 +80,7 @@ def test_rows_say_what_was_answered_and_where_it_belongs(opened: Opened, stored:
 def test_order_of_quality_is_that_of_the_quality_shown(copied: str, twice: bool) -> None:
     """What the database adds up for the order is the quality of each row; a judge's score counts before nobody's."""
     whole = rg.open_run("bad", store=copied).examples(None)
-    if twice:     # and the index of the run goes, as it does with a write
+    if twice:  # and the index of the run goes, as it does with a write
         with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as raw, raw:
             raw.execute("""
                 INSERT INTO scores SELECT s.run_no, s.response_no, (SELECT judge_no FROM judges WHERE judge_id = ''), 0,
@@ -82,7 +88,7 @@ def test_order_of_quality_is_that_of_the_quality_shown(copied: str, twice: bool)
                 JOIN metrics m ON m.metric_no = s.metric_no AND m.name IN ('faithfulness', 'context_recall')""")
             raw.execute("DELETE FROM example_indexes")
     run = rg.open_run("bad", store=copied)
-    best = 2.0     # those without a quality come last
+    best = 2.0  # those without a quality come last
     by_quality = sorted(whole, key=lambda row: best if row.quality is None else row.quality)
     assert run.examples(None, sort="quality") == by_quality
     often = [row.cause for row in whole]
@@ -91,15 +97,26 @@ def test_order_of_quality_is_that_of_the_quality_shown(copied: str, twice: bool)
     )
 
 
-@pytest.mark.parametrize(("question", "said"), [
-    ("segment.tipe=hop", "nearest: segment.type"), ("segment.type=hip", "nearest: hop"),
-    ("tag=gold", "nearest: golden"),
-    ("status=fialed", "nearest: failed"), ("status.recall@5=score", "nearest: scored"), ("sort=recal@5", "recall@5"),
-    ("metric.recall@5.below=1", "lt"), ("metric.recal@5.lt=1", "nearest: recall@5"),
-    ("metric.recall@5.lt=half", "number"), ("metric.recall@5.lt=nan", "number"),
-    ("page=0", "page"), ("page=x", "page"), ("stauts=failed", "nearest: status"),
-    ("cause=halucinated", "cause"), ("columns=recal", "recall"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("segment.tipe=hop", "nearest: segment.type"),
+        ("segment.type=hip", "nearest: hop"),
+        ("tag=gold", "nearest: golden"),
+        ("status=fialed", "nearest: failed"),
+        ("status.recall@5=score", "nearest: scored"),
+        ("sort=recal@5", "recall@5"),
+        ("metric.recall@5.below=1", "lt"),
+        ("metric.recal@5.lt=1", "nearest: recall@5"),
+        ("metric.recall@5.lt=half", "number"),
+        ("metric.recall@5.lt=nan", "number"),
+        ("page=0", "page"),
+        ("page=x", "page"),
+        ("stauts=failed", "nearest: status"),
+        ("cause=halucinated", "cause"),
+        ("columns=recal", "recall"),
+    ],
+)
 def test_filters_that_mean_nothing_are_refused(opened: Opened, question: str, said: str) -> None:
     """An unknown column, value, status, comparison or number is 400, with what was meant."""
     answer = opened().get(f"/runs/bad/examples?{question}")
@@ -151,10 +168,15 @@ def test_ticked_runs_are_compared_with_the_oldest(opened: Opened, stored: Stored
     assert value == rg.compare("good", "bad", store=stored.url).to_dict()
 
 
-@pytest.mark.parametrize(("question", "said"), [
-    ("set=tabel", "nearest: table"), ("tag=maim", "nearest: main"), ("system=lost", "system"),
-    ("name=god", "nearest: good"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("set=tabel", "nearest: table"),
+        ("tag=maim", "nearest: main"),
+        ("system=lost", "system"),
+        ("name=god", "nearest: good"),
+    ],
+)
 def test_runs_that_nobody_could_mean_are_refused(opened: Opened, copied: str, question: str, said: str) -> None:
     """A set, tag, system or name that no run has is 400 with the nearest; 200 where each is there, but not together."""
     tag_run("good", "main", store=copied)
@@ -230,7 +252,7 @@ def test_means_of_an_evaluation_that_is_not_over_follow_its_scores(
     assert whole.widest is not None
     assert (kept["low"], kept["high"]) == (whole.widest.low, whole.widest.high)
     assert str(whole.mean) in str(logged)
-    with open_store(url) as store:     # its page was opened: nothing is to renew
+    with open_store(url) as store:  # its page was opened: nothing is to renew
         assert store.run_list.outdated() == []
 
 
@@ -269,7 +291,7 @@ def test_lists_mark_baselines_and_keep_what_matters_when_narrow(opened: Opened, 
     ((bad, cells),) = (row.split("</th>") for row in rows if "<bdi>bad</bdi></a>" in row)
     assert "baseline <bdi>main</bdi>" in good
     assert "baseline" not in bad
-    counts, verdict, state = cells.split('<td class="whole"')[1:]     # which a phone shows on lines of their own
+    counts, verdict, state = cells.split('<td class="whole"')[1:]  # which a phone shows on lines of their own
     assert " failed</span>" in counts
     assert "/compare?base=" in verdict
     assert "finished</span>" in state

@@ -56,16 +56,16 @@ def test_pace_is_that_of_the_last_minute() -> None:
     for second, done in ((50, 20), (80, 40), (110, 60)):
         clock.seconds = second
         left(done)
-    assert left(60) == 40 * 60 / 40     # 60 seconds for the last 40
+    assert left(60) == 40 * 60 / 40  # 60 seconds for the last 40
     clock.seconds = 140
-    assert left(60) == 40 * 60 / 20     # it rests
-    assert left(5) is None     # less than before: begun anew
+    assert left(60) == 40 * 60 / 20  # it rests
+    assert left(5) is None  # less than before: begun anew
     assert left(5, 50) is None
 
 
 def test_page_shows_what_is_done_and_the_means_so_far(
     watched: tuple[TestClient, Clock], copied: str, stored: Stored
-) -> None:     # fmt: skip
+) -> None:
     """Done and planned, time left from the second look on, and the means with intervals of the scores there are."""
     (client, clock), bad = watched, stored.ids["bad"]
     with open_store(copied) as store:
@@ -83,7 +83,7 @@ def test_page_shows_what_is_done_and_the_means_so_far(
     assert "7 of 12 evaluated, a random draw, 25 s left" in live
     older = "The report on this page is of the 12 examples that were evaluated when it was opened"
     assert older in page
-    assert older not in client.get(f"/runs/{stored.ids['good']}").text     # nothing goes on there
+    assert older not in client.get(f"/runs/{stored.ids['good']}").text  # nothing goes on there
     summaries = {one.metric: one for one in rg.open_run(bad, store=copied).scorecard().card.summaries}
     assert again["so_far"]
     for one in again["so_far"]:
@@ -97,7 +97,7 @@ def test_page_shows_what_is_done_and_the_means_so_far(
 
 def test_a_run_in_flight_is_called_so_everywhere(
     watched: tuple[TestClient, Clock], copied: str, stored: Stored
-) -> None:     # fmt: skip
+) -> None:
     """An evaluated run whose system or judge is being asked is in flight in every form of its page, never running."""
     client, bad, now = watched[0], stored.ids["bad"], datetime.now(UTC).isoformat(timespec="milliseconds")
     with open_store(copied) as store:
@@ -150,9 +150,7 @@ def test_silence_tells_no_time_left(watched: tuple[TestClient, Clock], copied: s
 
 
 @pytest.mark.parametrize("looked", [True, False])
-def test_a_pause_is_no_pace(
-    watched: tuple[TestClient, Clock], copied: str, stored: Stored, looked: bool
-) -> None:     # fmt: skip
+def test_a_pause_is_no_pace(watched: tuple[TestClient, Clock], copied: str, stored: Stored, looked: bool) -> None:
     """Killed and taken up ten minutes later, what is left is told by the pace since, whether or not somebody looked."""
     (client, clock), bad = watched, stored.ids["bad"]
 
@@ -188,8 +186,10 @@ def test_answers_that_arrive_are_counted(watched: tuple[TestClient, Clock], copi
     with open_store(copied) as store:
         run = store.runs.import_run(Run("", "asking"), [])
         with closing(_raw(copied)) as raw, raw:
-            raw.execute("UPDATE runs SET state = 'running', planned = 1000, heartbeat = ? WHERE run_id = ?",
-                        (datetime.now(UTC).isoformat(timespec="milliseconds"), run.run_id))     # fmt: skip
+            raw.execute(
+                "UPDATE runs SET state = 'running', planned = 1000, heartbeat = ? WHERE run_id = ?",
+                (datetime.now(UTC).isoformat(timespec="milliseconds"), run.run_id),
+            )
     page = client.get(f"/runs/{run.run_id}").text
     assert re.search(r"0 of 1,000, a random draw", page)
     assert 'class="live"' in page

@@ -46,13 +46,13 @@ def with_spans(store: Store, came: Sequence[Arrival]) -> None:
         assert client.post("/v1/traces", json=sent).status_code == 200
     settle(store, Policy(), LATER)
     never = Arrival(0, came[0].at, f"never {EVIL}")
-    store.inbox.add([
-        Batch(one.at.timestamp(), "traces", b"", (TracePart(one.trace_id, rooted=True),)) for one in (*came, never)
-    ])  # fmt: skip
+    store.inbox.add(
+        [Batch(one.at.timestamp(), "traces", b"", (TracePart(one.trace_id, rooted=True),)) for one in (*came, never)]
+    )
     lines = [
         LedgerLine(one.trace_id, f"shop {EVIL}", f"{one.at:%Y-%m-%d}", "scored", "", f"shop{one.at:%Y-%m-%d}")
         for one in came
-    ]  # fmt: skip
+    ]
     store.ledger.write([*lines, LedgerLine(never.trace_id, "shop", "2026-01-01", "failed", EVIL)])
 
 
@@ -62,7 +62,7 @@ def watched_store(folder: Path) -> str:
     came = [
         replace(one, segments={"tenant": "acme" if n % 2 else f"bolt {EVIL}"})
         for n, one in enumerate(traffic([0.9, 0.9, 0.9, 0.9, 0.5, 0.5], rate=40))
-    ]  # fmt: skip
+    ]
     url = f"sqlite:///{folder}/store.db"
     with open_store(url) as store:
         keep(store, came)
@@ -99,7 +99,7 @@ def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> Non
     assert "faithfulness at least 0.8" in page
     assert page.count("<figure") == 3
     every, *firing = links(page, "/monitor/alerts")
-    assert sorted(firing) == sorted(f"/monitor/alerts/{one.alert.alert_id}" for one in raised)     # of each that fires
+    assert sorted(firing) == sorted(f"/monitor/alerts/{one.alert.alert_id}" for one in raised)  # of each that fires
     alert = links(client.get(every).text, "/monitor/alerts/")[-1]
     worst = links(client.get(alert).text, "/monitor/traces/")
     assert len(set(worst)) == 10
@@ -127,7 +127,7 @@ def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> No
         ({"csrf": "known", "resolution": "false_alarm"}, {"origin": "http://elsewhere"}, path, 403),
         ({"csrf": "known", "resolution": "fine"}, ORIGIN, path, 400),
         ({"csrf": "known", "resolution": "false_alarm"}, ORIGIN, "/monitor/alerts/zzz", 400),
-    ):     # fmt: skip
+    ):
         assert client.post(at, data=fields, headers=headers).status_code == status
     assert alerts(store=watched.store).found.resolved == 0
     answer = client.post(path, data={"csrf": "known", "resolution": "false_alarm"}, headers=ORIGIN)
@@ -136,10 +136,18 @@ def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> No
     assert "called a false alarm" in client.get(path).text
 
 
-@pytest.mark.parametrize(("asked", "n"), [
-    ("", 50), ("?page=5", 42), ("?outcome=failed", 1), ("?id=t16", 11), ("?outcome=failed&id=t16", 0),
-    (f"?id={TRACE[:8].upper()}", 1), ("?id=%25", 0),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "n"),
+    [
+        ("", 50),
+        ("?page=5", 42),
+        ("?outcome=failed", 1),
+        ("?id=t16", 11),
+        ("?outcome=failed&id=t16", 0),
+        (f"?id={TRACE[:8].upper()}", 1),
+        ("?id=%25", 0),
+    ],
+)
 def test_the_ledger_is_searched(client: TestClient, asked: str, n: int) -> None:
     """By outcome, by how an id begins in any case, a page at a time; a sign of patterns is none."""
     text = client.get(f"/monitor/traces{asked}").text
@@ -197,8 +205,10 @@ def test_prometheus_reads_it(client: TestClient) -> None:
     assert answer.headers["content-type"].startswith("text/plain; version=")
     found = {one.name: one.samples for one in families(answer.text)}
     assert {one.labels["outcome"]: one.value for one in found["ragauge_traces"]} == {
-        "scored": 240, "failed": 1, "to score": 1
-    }  # fmt: skip
+        "scored": 240,
+        "failed": 1,
+        "to score": 1,
+    }
     firing = [one for one in found["ragauge_monitor_state"] if one.labels["state"] == "firing"]
     assert [one.value for one in firing] == [1.0] * 3
     assert f"bolt {EVIL}".replace("\r\n", "\n") in {one.labels["value"].replace("\r\n", "\n") for one in firing}

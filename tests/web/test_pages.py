@@ -58,8 +58,19 @@ def test_every_link_leads_to_a_page(opened: Opened, stored: Stored) -> None:
         if answer.headers["content-type"].startswith("text/html"):
             todo += sorted({urljoin(address, to) for to in links(answer.text)})
     pages = {page for page, *_ in seen}
-    assert pages >= {"/", "/runs", "/history", "/sets", "/sets/*/diff", "/glossary", "/glossary/*", "/studies",
-                     "/studies/*", "/judges", "/judges/*"}     # fmt: skip
+    assert pages >= {
+        "/",
+        "/runs",
+        "/history",
+        "/sets",
+        "/sets/*/diff",
+        "/glossary",
+        "/glossary/*",
+        "/studies",
+        "/studies/*",
+        "/judges",
+        "/judges/*",
+    }
     for run_id in stored.ids.values():
         assert {page for page, of, *_ in seen if of == run_id} >= {"/runs/*", "/runs/*/examples", "/runs/*/examples/*"}
 
@@ -73,7 +84,7 @@ def test_data_never_becomes_markup(opened: Opened, stored: Stored) -> None:
         answer = client.get(path)
         assert "<script>alert" not in answer.text, path
         assert "<img" not in answer.text
-        shown = re.sub(r' value="[^"]*"', "", answer.text)     # a form sends back what it was given
+        shown = re.sub(r' value="[^"]*"', "", answer.text)  # a form sends back what it was given
         assert not set(shown) & {"\x1b", "\u202e"}, path
         assert "x-evil" not in answer.headers
 
@@ -90,7 +101,7 @@ def test_a_run_is_its_report(opened: Opened, stored: Stored) -> None:
         numbers = [re.findall(r"\d+\.\d+", part) for part in told]
         assert numbers[0]
         assert numbers[0] == numbers[1], name
-    assert unescape(page).count(against(card.card)) == 1     # as the answer to whether it is worse
+    assert unescape(page).count(against(card.card)) == 1  # as the answer to whether it is worse
 
 
 def _section(page: str, name: str) -> str:
@@ -99,12 +110,19 @@ def _section(page: str, name: str) -> str:
     return text.partition('<div class="behind"')[0]
 
 
-@pytest.mark.parametrize(("path", "status", "said"), [
-    ("/runs/goood", 404, "nearest: good"), ("/runs/good?jugde=x", 400, "nearest: judge"),
-    ("/runs/good?judge=locl", 400, "judge"), ("/runs/good?baseline=goood", 400, "nearest: good"),
-    ("/runs?sotr=name", 400, "nearest: sort"), ("/runs?sort=nmae", 400, "nearest: name"),
-    ("/runs?sort=name&sort=newest", 400, "twice"), ("/rums", 404, "such page"),
-])     # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/runs/goood", 404, "nearest: good"),
+        ("/runs/good?jugde=x", 400, "nearest: judge"),
+        ("/runs/good?judge=locl", 400, "judge"),
+        ("/runs/good?baseline=goood", 400, "nearest: good"),
+        ("/runs?sotr=name", 400, "nearest: sort"),
+        ("/runs?sort=nmae", 400, "nearest: name"),
+        ("/runs?sort=name&sort=newest", 400, "twice"),
+        ("/rums", 404, "such page"),
+    ],
+)
 def test_what_is_not_there_names_the_nearest(opened: Opened, path: str, status: int, said: str) -> None:
     """An unknown run is 404, an unknown key or value 400, as a page and as JSON; each names what was meant."""
     client = opened()
@@ -163,8 +181,11 @@ def test_json_is_as_its_schema_says(opened: Opened) -> None:
         schema = about["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         if "$ref" in schema:
             seen[path] = client.get(urljoin("/openapi.json", schema["$ref"])).json()
-    asked = {"/runs/{run}.json": "/runs/bad.json?baseline=good", "/compare.json": "/compare.json?base=good&new=bad",
-             "/runs/{run}/examples/{query_id}.json": "/runs/bad/examples/q1.json"}     # fmt: skip
+    asked = {
+        "/runs/{run}.json": "/runs/bad.json?baseline=good",
+        "/compare.json": "/compare.json?base=good&new=bad",
+        "/runs/{run}/examples/{query_id}.json": "/runs/bad/examples/q1.json",
+    }
     assert set(seen) == set(asked)
     for path, address in asked.items():
         jsonschema.validate(client.get(address).json(), seen[path])

@@ -136,8 +136,11 @@ def test_ragauge_yaml_names_the_set(copied: str, tmp_path: Path, monkeypatch: py
     assert site_of(wanted).regression_set == ""
     config.write_text("ui: {regression_set: eval/regression.jsonl}\ngate: {ruels: []}\n")
     assert site_of(wanted).regression_set == "eval/regression.jsonl"
-    for text, said in (("ui: {regresion_set: a.jsonl}", "nearest: regression_set"), ("ui: {regression_set: a.csv}",
-                       "a file that ends in .jsonl"), ("ui: {regression_set: ''}", "expected")):     # fmt: skip
+    for text, said in (
+        ("ui: {regresion_set: a.jsonl}", "nearest: regression_set"),
+        ("ui: {regression_set: a.csv}", "a file that ends in .jsonl"),
+        ("ui: {regression_set: ''}", "expected"),
+    ):
         config.write_text(text)
         with pytest.raises(ConfigError, match=said):
             site_of(wanted)

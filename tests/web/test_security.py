@@ -58,7 +58,9 @@ def test_every_answer_binds_the_browser(opened: Opened) -> None:
     assert client.get("/runs", headers={"host": "evil.example"}).headers["content-security-policy"] == POLICY
 
 
-@pytest.mark.parametrize("origin", [None, "null", "https://evil.example", "http://127.0.0.1:7472", "http://localhost:7471"])
+@pytest.mark.parametrize(
+    "origin", [None, "null", "https://evil.example", "http://127.0.0.1:7472", "http://localhost:7471"]
+)
 def test_forms_of_other_sites_are_refused(opened: Opened, origin: str | None) -> None:
     """A POST from another origin, or from none, is refused even with the right token."""
     access = Access(token=TOKEN)
@@ -116,8 +118,9 @@ def test_a_token_is_asked_for(opened: Opened) -> None:
 def test_a_log_in_leads_nowhere_else(opened: Opened, to: str) -> None:
     """After the log-in a reader stays on this server, whatever the address asked for."""
     client = opened(token=TOKEN, csrf="known")
-    done = client.post("/login", data={"token": TOKEN, "csrf": "known", "next": to},
-                       headers={"origin": "http://127.0.0.1:7471"})     # fmt: skip
+    done = client.post(
+        "/login", data={"token": TOKEN, "csrf": "known", "next": to}, headers={"origin": "http://127.0.0.1:7471"}
+    )
     assert done.headers["location"] == "/" == local(to, "")
 
 
@@ -129,8 +132,16 @@ def test_nothing_but_reading_and_forms(opened: Opened) -> None:
     assert form(client, "/runs/good/tags", csrf="known") == 403
 
 
-@pytest.mark.parametrize("path", ["/static/x/../../app.py", "/static/x/..%2F..%2Fapp.py", "/static/%2e%2e/security.py",
-                                  "/../../etc/passwd", "/runs/..%2f..%2fetc%2fpasswd"])     # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/x/../../app.py",
+        "/static/x/..%2F..%2Fapp.py",
+        "/static/%2e%2e/security.py",
+        "/../../etc/passwd",
+        "/runs/..%2f..%2fetc%2fpasswd",
+    ],
+)
 def test_paths_do_not_climb(opened: Opened, path: str) -> None:
     """No path leads to a file beside those that pages load."""
     answer = opened().get(path)
@@ -203,8 +214,11 @@ def test_a_file_names_rights(tmp_path: Path) -> None:
     assert read_tokens(file) == RIGHTS
     file.write_text(TOKEN)
     assert (read_tokens(file).right_of(TOKEN), read_tokens(file).may_send(TOKEN)) == ("write", True)
-    for wrong, why in (("read: short", "at least 16"), (f"read: {'r' * 20}\n{TOKEN}", "expected lines"),
-                       (f"read: {'r' * 20}\nwrite: {'r' * 20}", "one token")):     # fmt: skip
+    for wrong, why in (
+        ("read: short", "at least 16"),
+        (f"read: {'r' * 20}\n{TOKEN}", "expected lines"),
+        (f"read: {'r' * 20}\nwrite: {'r' * 20}", "one token"),
+    ):
         file.write_text(wrong)
         with pytest.raises(UsageError, match=why):
             read_tokens(file)
@@ -238,13 +252,18 @@ def test_a_log_out_ends_the_session(opened: Opened) -> None:
     assert "Log out" not in opened().get("/runs").text
 
 
-@pytest.mark.parametrize(("trusted", "forwarded", "secure"), [
-    (("testclient",), "https", True), (("testclient",), "http", False), (("10.0.0.1",), "https", False),
-    ((), "https", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "secure"),
+    [
+        (("testclient",), "https", True),
+        (("testclient",), "http", False),
+        (("10.0.0.1",), "https", False),
+        ((), "https", False),
+    ],
+)
 def test_the_cookie_is_secure_behind_tls(
     opened: Opened, trusted: tuple[str, ...], forwarded: str, secure: bool
-) -> None:  # fmt: skip
+) -> None:
     """A proxy that is trusted says that the reader came by TLS; whoever else says so is not believed."""
     client = opened(token=TOKEN, csrf="known", trusted_proxies=trusted)
     headers = {"origin": "http://127.0.0.1:7471", "x-forwarded-proto": forwarded}
@@ -281,7 +300,7 @@ def test_a_body_that_drips_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
                             break
                         heard += part
         assert heard.startswith(b"HTTP/1.1 413")
-        assert drops < 100     # of 18 seconds two
+        assert drops < 100  # of 18 seconds two
 
 
 def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -297,4 +316,4 @@ def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
                 connection.sendall(sent.encode())
                 heard = b"".join(iter(lambda: connection.recv(4096), b""))
             assert heard[:12] == (b"HTTP/1.1 413" if sent == form else b""), sent
-        assert urlopen(f"{served.url}livez").read() == b"ok"     # noqa: S310 - this server
+        assert urlopen(f"{served.url}livez").read() == b"ok"  # noqa: S310 - this server

@@ -27,7 +27,7 @@ def main() -> None:
     content = json.loads((FOLDER / "content.json").read_text(encoding="utf-8"))
     out = FOLDER / f"deepeval-{version('deepeval')}"
     out.mkdir(exist_ok=True)
-    os.chdir(tempfile.mkdtemp())     # deepeval leaves files where it runs
+    os.chdir(tempfile.mkdtemp())  # deepeval leaves files where it runs
     from deepeval import evaluate
     from deepeval.dataset import EvaluationDataset, Golden
     from deepeval.metrics import BaseMetric
@@ -52,16 +52,26 @@ def main() -> None:
         def __name__(self) -> str:
             return "Length"
 
-    goldens = EvaluationDataset(goldens=[
-        Golden(input=one["question"], expected_output=one["reference"], context=one["passages"] or None,
-               additional_metadata={"topic": one["topic"]})
-        for one in content
-    ])  # fmt: skip
+    goldens = EvaluationDataset(
+        goldens=[
+            Golden(
+                input=one["question"],
+                expected_output=one["reference"],
+                context=one["passages"] or None,
+                additional_metadata={"topic": one["topic"]},
+            )
+            for one in content
+        ]
+    )
     cases = [
-        LLMTestCase(input=one["question"], actual_output=one["answer"], expected_output=one["reference"],
-                    retrieval_context=one["passages"])
+        LLMTestCase(
+            input=one["question"],
+            actual_output=one["answer"],
+            expected_output=one["reference"],
+            retrieval_context=one["passages"],
+        )
         for one in content
-    ]  # fmt: skip
+    ]
     whole = EvaluationDataset(goldens=[])
     for case in cases:
         whole.add_test_case(case)

@@ -30,11 +30,16 @@ def main() -> None:
     out.mkdir(exist_ok=True)
     by_question = {one["question"]: one for one in content}
     examples = [
-        Example(id=uuid.uuid5(uuid.NAMESPACE_URL, one["id"]), dataset_id=uuid.uuid5(uuid.NAMESPACE_URL, "ferry"),
-                inputs={"question": one["question"]}, outputs={"answer": one["reference"]},
-                metadata={"topic": one["topic"]}, created_at=datetime(2026, 1, 1, tzinfo=UTC))
+        Example(
+            id=uuid.uuid5(uuid.NAMESPACE_URL, one["id"]),
+            dataset_id=uuid.uuid5(uuid.NAMESPACE_URL, "ferry"),
+            inputs={"question": one["question"]},
+            outputs={"answer": one["reference"]},
+            metadata={"topic": one["topic"]},
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
         for one in content
-    ]  # fmt: skip
+    ]
     (out / "examples.jsonl").write_text("".join(f"{one.model_dump_json()}\n" for one in examples), encoding="utf-8")
 
     def target(inputs: dict[str, Any]) -> dict[str, Any]:

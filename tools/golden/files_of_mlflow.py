@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests/golden/tools"
-LEFT_OUT = ["trace_metadata", "trace"]     # what is in the other columns too, and where this machine keeps its files
+LEFT_OUT = ["trace_metadata", "trace"]  # what is in the other columns too, and where this machine keeps its files
 
 
 def write(table: Any, out: Path, name: str) -> None:
     """One table in three forms."""
     table = table.drop(columns=[one for one in LEFT_OUT if one in table.columns])
     if "tags" in table.columns:
-        table["tags"] = [{} for _ in range(len(table))]     # paths of this machine
+        table["tags"] = [{} for _ in range(len(table))]  # paths of this machine
     table.to_csv(out / f"{name}.csv", index=False)
     table.to_json(out / f"{name}.jsonl", orient="records", lines=True, default_handler=str)
 
@@ -36,7 +36,7 @@ def main() -> None:
     content = json.loads((FOLDER / "content.json").read_text(encoding="utf-8"))
     out = FOLDER / f"mlflow-{version('mlflow')}"
     out.mkdir(exist_ok=True)
-    os.chdir(tempfile.mkdtemp())     # MLflow leaves files where it runs
+    os.chdir(tempfile.mkdtemp())  # MLflow leaves files where it runs
     import mlflow
     from mlflow.entities import Document
     from mlflow.genai.datasets import create_dataset
@@ -59,9 +59,13 @@ def main() -> None:
     def short(outputs: Any) -> bool:
         return len(str(outputs)) < 100
 
-    data = [{"inputs": {"question": one["question"]},
-             "expectations": {"expected_response": one["reference"], "expected_facts": [one["reference"]]}}
-            for one in content]  # fmt: skip
+    data = [
+        {
+            "inputs": {"question": one["question"]},
+            "expectations": {"expected_response": one["reference"], "expected_facts": [one["reference"]]},
+        }
+        for one in content
+    ]
     golden = create_dataset(name="ferry")
     golden.merge_records(data)
     write(golden.to_df().drop(columns=["source"]), out, "dataset")

@@ -38,18 +38,29 @@ def main(package: Path) -> None:
     out.mkdir(exist_ok=True)
     work = Path(tempfile.mkdtemp())
     (work / "bot.js").write_text(f"const CONTENT = {json.dumps(content)};\n{PROVIDER}", encoding="utf-8")
-    tests = [{"vars": {"question": one["question"], "context": "\n\n".join(one["passages"]),
-                       "expected": one["reference"]},
-              "metadata": {"topic": one["topic"]}, "assert": [{"type": "contains", "value": "40 minutes"}]}
-             for one in content]  # fmt: skip
+    tests = [
+        {
+            "vars": {
+                "question": one["question"],
+                "context": "\n\n".join(one["passages"]),
+                "expected": one["reference"],
+            },
+            "metadata": {"topic": one["topic"]},
+            "assert": [{"type": "contains", "value": "40 minutes"}],
+        }
+        for one in content
+    ]
     bots = [{"id": "file://bot.js", "label": label} for label in ("bot", "other")]
     variables = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_CONFIG_DIR": str(work)}
     for stem, providers in (("results", bots[:1]), ("two-providers", bots)):
-        config = {"prompts": ["From {{context}}: {{question}}"], "providers": providers,
-                  "tests": [*tests, {"vars": FAILING}]}  # fmt: skip
+        config = {
+            "prompts": ["From {{context}}: {{question}}"],
+            "providers": providers,
+            "tests": [*tests, {"vars": FAILING}],
+        }
         (work / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
         names = [f"{stem}.{form}" for form in ("json", "jsonl", "csv") if (stem, form) != ("two-providers", "json")]
-        files = [word for name in names for word in ("-o", name)]     # relative, since it writes its options down
+        files = [word for name in names for word in ("-o", name)]  # relative, since it writes its options down
         command = ["node", str(package / "dist/src/entrypoint.js"), "eval", "-c", "promptfooconfig.json", *files]
         done = subprocess.run([*command, "--no-cache", "--no-table"], cwd=work, env=os.environ | variables, check=False)
         for name in names:

@@ -29,31 +29,50 @@ def main() -> None:
     content = json.loads((FOLDER / "content.json").read_text(encoding="utf-8"))
     out = FOLDER / f"ragas-{version('ragas')}"
     out.mkdir(exist_ok=True)
-    samples = EvaluationDataset(samples=[
-        SingleTurnSample(user_input=one["question"], retrieved_contexts=one["passages"], response=one["answer"],
-                         reference=one["reference"])
-        for one in content
-    ])  # fmt: skip
+    samples = EvaluationDataset(
+        samples=[
+            SingleTurnSample(
+                user_input=one["question"],
+                retrieved_contexts=one["passages"],
+                response=one["answer"],
+                reference=one["reference"],
+            )
+            for one in content
+        ]
+    )
     samples.to_csv(out / "samples.csv")
     samples.to_jsonl(out / "samples.jsonl")
     result = evaluate(samples, metrics=[ExactMatch()], show_progress=False).to_pandas()
     result.to_csv(out / "result.csv", index=False)
     result.to_json(out / "result.jsonl", orient="records", lines=True)
     result.to_json(out / "result.json")
-    testset = Testset(samples=[
-        TestsetSample(eval_sample=SingleTurnSample(user_input=one["question"], reference=one["reference"],
-                                                   reference_contexts=one["passages"]),
-                      synthesizer_name="single_hop_specific_query_synthesizer")
-        for one in content
-    ])  # fmt: skip
+    testset = Testset(
+        samples=[
+            TestsetSample(
+                eval_sample=SingleTurnSample(
+                    user_input=one["question"], reference=one["reference"], reference_contexts=one["passages"]
+                ),
+                synthesizer_name="single_hop_specific_query_synthesizer",
+            )
+            for one in content
+        ]
+    )
     testset.to_csv(out / "testset.csv")
     testset.to_jsonl(out / "testset.jsonl")
-    chats = EvaluationDataset(samples=[
-        MultiTurnSample(user_input=[HumanMessage(content="Hello."), AIMessage(content="Good morning."),
-                                    HumanMessage(content=one["question"]), AIMessage(content=one["answer"])],
-                        reference=one["reference"])
-        for one in content
-    ])  # fmt: skip
+    chats = EvaluationDataset(
+        samples=[
+            MultiTurnSample(
+                user_input=[
+                    HumanMessage(content="Hello."),
+                    AIMessage(content="Good morning."),
+                    HumanMessage(content=one["question"]),
+                    AIMessage(content=one["answer"]),
+                ],
+                reference=one["reference"],
+            )
+            for one in content
+        ]
+    )
     chats.to_csv(out / "chats.csv")
     chats.to_jsonl(out / "chats.jsonl")
 

@@ -69,7 +69,9 @@ def langchain() -> None:
 
     chain = (
         {"context": Retriever() | joined, "question": RunnablePassthrough()}
-        | ChatPromptTemplate.from_template(PROMPT) | Model() | StrOutputParser()
+        | ChatPromptTemplate.from_template(PROMPT)
+        | Model()
+        | StrOutputParser()
     )
     for question in ANSWERS:
         chain.invoke(question)
@@ -103,7 +105,7 @@ def llama_index() -> None:
             raise NotImplementedError("nothing here streams")
 
     Settings.embed_model = MockEmbedding(8)
-    VectorStoreIndex.from_documents([Document(text=text) for text in DOCUMENTS.values()])     # what must be left out
+    VectorStoreIndex.from_documents([Document(text=text) for text in DOCUMENTS.values()])  # what must be left out
     prompt = PromptTemplate(PROMPT.replace("{context}", "{context_str}").replace("{question}", "{query_str}"))
     engine = RetrieverQueryEngine.from_args(Retriever(), llm=Model(), text_qa_template=prompt)
     for question in ANSWERS:
@@ -119,9 +121,12 @@ def haystack() -> None:
     class Retriever:
         @component.output_types(documents=list[Document])
         def run(self, query: str) -> dict[str, Any]:
-            return {"documents": [
-                Document(id=name, content=DOCUMENTS[name], score=1.0 - 0.25 * n) for n, name in enumerate(FOUND[query])
-            ]}
+            return {
+                "documents": [
+                    Document(id=name, content=DOCUMENTS[name], score=1.0 - 0.25 * n)
+                    for n, name in enumerate(FOUND[query])
+                ]
+            }
 
     @component
     class FixedGenerator:
@@ -129,7 +134,7 @@ def haystack() -> None:
         def run(self, prompt: str) -> dict[str, Any]:
             return {"replies": [said(prompt)]}
 
-    globals().update(Retriever=Retriever, FixedGenerator=FixedGenerator)     # where the instrumentation looks for them
+    globals().update(Retriever=Retriever, FixedGenerator=FixedGenerator)  # where the instrumentation looks for them
     pipeline = Pipeline()
     template = "{% for document in documents %}{{ document.content }}\n{% endfor %}\nQuestion: {{ question }}"
     pipeline.add_component("retriever", Retriever())
@@ -252,9 +257,9 @@ def main(name: str, endpoint: str = "") -> None:
     elif name == "langfuse":
         from langfuse import Langfuse
 
-        keys = dict.fromkeys(("public_key", "secret_key"), "none")     # nothing is sent
+        keys = dict.fromkeys(("public_key", "secret_key"), "none")  # nothing is sent
         where: dict[str, Any] = {"base_url": endpoint} if endpoint else {"span_exporter": memory}
-        own = TracerProvider(resource=provider.resource) if endpoint else provider     # its own exporter alone sends
+        own = TracerProvider(resource=provider.resource) if endpoint else provider  # its own exporter alone sends
         client = Langfuse(**keys, tracer_provider=own, flush_at=1, **where)
         langfuse()
         client.flush()

@@ -20,14 +20,20 @@ import pytrec_eval
 FOLDER = Path(__file__).resolve().parents[2] / "tests/golden/retrieval"
 CUTOFFS = (1, 2, 3, 5, 10)
 NAMES = {
-    "map": "map", "recip_rank": "mrr", "bpref": "bpref", "Rprec": "r_precision", "ndcg": "ndcg",
-    "set_P": "precision", "set_recall": "recall", "set_F": "f1",
+    "map": "map",
+    "recip_rank": "mrr",
+    "bpref": "bpref",
+    "Rprec": "r_precision",
+    "ndcg": "ndcg",
+    "set_P": "precision",
+    "set_recall": "recall",
+    "set_F": "f1",
     **{f"P_{k}": f"precision@{k}" for k in CUTOFFS},
     **{f"recall_{k}": f"recall@{k}" for k in CUTOFFS},
     **{f"success_{k}": f"hit@{k}" for k in CUTOFFS},
     **{f"map_cut_{k}": f"map@{k}" for k in CUTOFFS},
     **{f"ndcg_cut_{k}": f"ndcg@{k}" for k in CUTOFFS},
-}     # fmt: skip
+}
 GRADED = ("ndcg", "ndcg_cut")
 Values = dict[str, dict[str, float]]
 

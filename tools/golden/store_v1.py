@@ -17,12 +17,24 @@ from ragauge.store.open import open_store
 OUT = Path(__file__).resolve().parents[2] / "tests/store/golden"
 METRICS = ["recall@5", "faithfulness", "contradicted", "answer_tokens"]
 ROWS = [
-    {"query_id": "a", "query": "How long is the trial?", "answer": "The trial lasts 90 days.", "relevant": ["d"],
-     "passages": [{"doc_id": "d", "text": "The trial lasts 30 days."}], "segments": {"type": "fact"}},
-    {"query_id": "b", "query": "Who made it?", "answer": "Ada made the lid of steel.", "relevant": ["x"],
-     "passages": [{"doc_id": "e", "text": "Ada made the lid of steel in 1990."}], "segments": {"type": "name"}},
+    {
+        "query_id": "a",
+        "query": "How long is the trial?",
+        "answer": "The trial lasts 90 days.",
+        "relevant": ["d"],
+        "passages": [{"doc_id": "d", "text": "The trial lasts 30 days."}],
+        "segments": {"type": "fact"},
+    },
+    {
+        "query_id": "b",
+        "query": "Who made it?",
+        "answer": "Ada made the lid of steel.",
+        "relevant": ["x"],
+        "passages": [{"doc_id": "e", "text": "Ada made the lid of steel in 1990."}],
+        "segments": {"type": "name"},
+    },
     {"query_id": "c", "query": "Where?", "answer": "The documents do not say.", "passages": [], "answerable": False},
-]  # fmt: skip
+]
 
 
 def dump(path: Path, name: str) -> None:

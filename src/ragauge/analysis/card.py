@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FEW = 30              # examples below which every interval is wide
-MOST_FAILED = 0.02    # share of failed scores that a gate lets pass
+FEW = 30  # examples below which every interval is wide
+MOST_FAILED = 0.02  # share of failed scores that a gate lets pass
 MOST_UNCERTAIN = 0.25
-MOST_LACKING = 0.20   # share of examples without an input from which it is worth a warning
+MOST_LACKING = 0.20  # share of examples without an input from which it is worth a warning
 # what to know of a run whose passages were handed to it
 NOT_FOUND = (
     "as asked: metrics and causes of retrieval say nothing of the system's own. What is lost to retrieval stands in "
@@ -90,9 +90,12 @@ class Tables:
     """
 
     def __init__(
-        self, index: ResponseIndex, segments: Segments, level: float = 0.95,
+        self,
+        index: ResponseIndex,
+        segments: Segments,
+        level: float = 0.95,
         errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-    ) -> None:     # fmt: skip
+    ) -> None:
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
@@ -179,35 +182,60 @@ def build(
     run, metrics, in_segments = evaluated.run, evaluated.metrics, tables.in_segments
     verdicts, failed = outcomes
     handed = HANDED.get(run.variant, "")
-    matches = () if handed else matches     # whatever came was not found by the system
+    matches = () if handed else matches  # whatever came was not found by the system
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
-    diagnosed = [finding for finding in diagnose(
-        tables.summaries, failed, evaluated.n, within=SegmentView(tables.segments, in_segments),
-        judge_id=judge_note.judge_id,
-        answerable=tables.answerable, against=against,
-    ) if not (handed and _of_retrieval(finding, of_examples))]     # fmt: skip
+    diagnosed = [
+        finding
+        for finding in diagnose(
+            tables.summaries,
+            failed,
+            evaluated.n,
+            within=SegmentView(tables.segments, in_segments),
+            judge_id=judge_note.judge_id,
+            answerable=tables.answerable,
+            against=against,
+        )
+        if not (handed and _of_retrieval(finding, of_examples))
+    ]
     return ScorecardData(
-        run, _with_error(judge_note, metrics), evaluated.n, evaluated.pending, tables.summaries, in_segments,
+        run,
+        _with_error(judge_note, metrics),
+        evaluated.n,
+        evaluated.pending,
+        tables.summaries,
+        in_segments,
         findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
-        causes=dict(counts.most_common()), failed_examples=verdicts.failed, worst=tuple(worst),
+        causes=dict(counts.most_common()),
+        failed_examples=verdicts.failed,
+        worst=tuple(worst),
         warnings=(
-            *([handed] if handed else []), *evaluated.warnings,
+            *([handed] if handed else []),
+            *evaluated.warnings,
             *(() if handed else known_item_caution(tables.known_items, evaluated.n)),
             *warn(tables.summaries, judge_note, evaluated.n, matches),
         ),
         definitions={str(metric): describe(metric) for metric in metrics},
-        level=tables.level, took=dict(evaluated.took), baseline=against.baseline if against is not None else None,
-        unclear=verdicts.counts("unclear"), not_judged=verdicts.counts("not_judged"),
+        level=tables.level,
+        took=dict(evaluated.took),
+        baseline=against.baseline if against is not None else None,
+        unclear=verdicts.counts("unclear"),
+        not_judged=verdicts.counts("not_judged"),
         rule_version=verdicts.rule_version,
-        failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone, named=tables.named,
-    )     # fmt: skip
+        failed_by=dict(shown_by.most_common()),
+        labels_alone=tables.known.labels_alone,
+        named=tables.named,
+    )
 
 
 def _findings(
-    diagnosed: Sequence[Finding], matches: Sequence[IdMatch], failed: FailedResponses, run: Run,
-    against: Against | None, judge_id: str,
-) -> tuple[Finding, ...]:     # fmt: skip
+    diagnosed: Sequence[Finding],
+    matches: Sequence[IdMatch],
+    failed: FailedResponses,
+    run: Run,
+    against: Against | None,
+    judge_id: str,
+) -> tuple[Finding, ...]:
     """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
     of_examples = failed.by_example()
     findings = with_lost_evidence(with_run_name(diagnosed, failed, run.name), against, of_examples, judge_id)
@@ -256,7 +284,7 @@ def _known_items(segments: Segments) -> int:
     return 0 if column is None else count_known_items(column)
 
 
-BLIND = 0.3     # label recall above judged recall by so much: the judge, not the retriever, misses evidence
+BLIND = 0.3  # label recall above judged recall by so much: the judge, not the retriever, misses evidence
 
 
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequence[IdMatch] = ()) -> Iterator[str]:
@@ -312,7 +340,7 @@ def _lacking(summaries: Sequence[Summary]) -> Iterator[str]:
     without: dict[tuple[str, int, int], list[str]] = {}
     for reported in summaries:
         if reported.inapplicable:
-            continue     # applies to no example: reports list it apart
+            continue  # applies to no example: reports list it apart
         if reported.not_applicable > MOST_LACKING * reported.n:
             known = (why for why, count in reported.reasons.items() if count <= reported.not_applicable)
             reason = next(known, "an input is lacking")

@@ -50,9 +50,12 @@ class ScoreSample:
 
     @classmethod
     def of(
-        cls, metric: Metric, values: Floats | Sequence[float], weights: Floats | None = None,
+        cls,
+        metric: Metric,
+        values: Floats | Sequence[float],
+        weights: Floats | None = None,
         clusters: npt.NDArray[Any] | None = None,
-    ) -> ScoreSample:     # fmt: skip
+    ) -> ScoreSample:
         """Scores of a metric, whose scale and range say the kind and, with the values, the bounds."""
         return cls(values, metric.scale, bounds_of(metric, values), weights, clusters)
 
@@ -76,9 +79,13 @@ def bounds_of(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, 
 def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | None:
     """The interval of a mean or rate by `stats.intervals.mean_interval`; None where nothing can be said."""
     return mean_interval(
-        sample.values, kind=sample.kind, weights=sample.weights, clusters=sample.clusters, level=level,
+        sample.values,
+        kind=sample.kind,
+        weights=sample.weights,
+        clusters=sample.clusters,
+        level=level,
         bounds=sample.bounds,
-    )     # fmt: skip
+    )
 
 
 def interval_of_rate(successes: float, n: float, level: float = 0.95) -> Interval | None:
@@ -135,13 +142,23 @@ def interval_of_difference(
 
     if paired:
         return paired_interval(
-            new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, level=level,
+            new.values,
+            base.values,
+            kind=new.kind,
+            weights=new.weights,
+            clusters=new.clusters,
+            level=level,
             bounds=new.bounds,
-        )     # fmt: skip
+        )
     return unpaired_interval(
-        new.values, base.values, kind=new.kind, weights=(new.weights, base.weights),
-        clusters=(new.clusters, base.clusters), level=level, bounds=new.bounds,
-    )     # fmt: skip
+        new.values,
+        base.values,
+        kind=new.kind,
+        weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters),
+        level=level,
+        bounds=new.bounds,
+    )
 
 
 def interval_of_gap(
@@ -207,9 +224,13 @@ def difference_test(
             new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alternative=alternative
         )
     return unpaired_test(
-        new.values, base.values, kind=new.kind, weights=(new.weights, base.weights),
-        clusters=(new.clusters, base.clusters), alternative=alternative,
-    )     # fmt: skip
+        new.values,
+        base.values,
+        kind=new.kind,
+        weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters),
+        alternative=alternative,
+    )
 
 
 def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
@@ -234,9 +255,12 @@ def examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level
 
 
 def judged_mean(
-    interval: Interval | None, mean: float | None, error: JudgeMeanError | None, values: Floats,
+    interval: Interval | None,
+    mean: float | None,
+    error: JudgeMeanError | None,
+    values: Floats,
     weights: Floats | None = None,
-) -> Interval | None:     # fmt: skip
+) -> Interval | None:
     """The interval of the true mean, including judge error in it; None where that is not known, or nothing is."""
     if interval is None or mean is None or error is None:
         return None
@@ -244,9 +268,13 @@ def judged_mean(
 
 
 def judged_difference(
-    interval: Interval | None, difference: float, error: JudgeMeanError | None, changed: float = 1.0, *,
+    interval: Interval | None,
+    difference: float,
+    error: JudgeMeanError | None,
+    changed: float = 1.0,
+    *,
     seen: bool = False,
-) -> Interval | None:     # fmt: skip
+) -> Interval | None:
     """The interval of the true difference, including judge error in it; None where that is not known, or nothing is.
 
     Args:
@@ -261,13 +289,17 @@ def judged_difference(
     return widened_difference(interval, difference, error, changed, seen=seen)
 
 
-LEAST_LABELS = 50     # labelled examples below which nothing is rectified
+LEAST_LABELS = 50  # labelled examples below which nothing is rectified
 
 
 def rectified(
-    sample: ScoreSample, people: Floats | None, inclusion: Floats | None = None, level: float = 0.95, *,
+    sample: ScoreSample,
+    people: Floats | None,
+    inclusion: Floats | None = None,
+    level: float = 0.95,
+    *,
     change: bool = False,
-) -> Rectified | None:     # fmt: skip
+) -> Rectified | None:
     """The mean that people would give, from their labels on a draw and the judge's scores of all examples.
 
     By `stats.rectified`; where people labelled everything, their own mean with the interval of any mean. None below 50
@@ -291,8 +323,9 @@ def rectified(
     y, f, g = people[drawn], values[drawn], values[rest]
     clusters = None if sample.clusters is None else np.asarray(sample.clusters)
     if g.size < 2:
-        mine = ScoreSample(y, "mean" if change else sample.kind, sample.bounds, None,
-                           None if clusters is None else clusters[drawn])  # fmt: skip
+        mine = ScoreSample(
+            y, "mean" if change else sample.kind, sample.bounds, None, None if clusters is None else clusters[drawn]
+        )
         interval = interval_of_mean(mine, level)
         mean = float(y.mean())
         return None if interval is None else Rectified(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SEGMENT, KNOWN_ITEM = "type", "known_item"     # of examples whose queries were drawn
-MAX_SHARE = 0.5     # of such queries, above which what they settle is said
+SEGMENT, KNOWN_ITEM = "type", "known_item"  # of examples whose queries were drawn
+MAX_SHARE = 0.5  # of such queries, above which what they settle is said
 
 
 def known_item_caution(n: int, total: int) -> tuple[str, ...]:

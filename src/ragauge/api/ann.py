@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragauge.data.study import Trial
     from ragauge.store.open import Store
 
-VECTORS_ALONE = (".npy", ".fvecs", ".hdf5", ".h5")     # files that hold no questions
+VECTORS_ALONE = (".npy", ".fvecs", ".hdf5", ".h5")  # files that hold no questions
 __all__ = ["ann", "ann_async", "ann_check", "ann_check_async", "exact_neighbours"]
 
 EXAMPLES = {"--selectivity": "1,0.1,0.01", "--labels": "random,clustered", "--oversample": "1,10"}
@@ -94,9 +94,14 @@ def _made(wanted: AnnOptions) -> StudyResult:
     file = wanted.vectors if corpus is None and isinstance(wanted.vectors, str | Path) else None
     label = "vectors" if file is None else Path(file).stem
     maker = AnnMaker(
-        vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth,
+        vectors,
+        asked,
+        k=wanted.k,
+        metric=wanted.metric,
+        rounds=wanted.rounds,
+        growth=wanted.growth,
         source="" if file is None else str(Path(file).resolve()),
-    )     # fmt: skip
+    )
     maker.check(grid)
     maker.passing.add(masks)
     maker.with_threads(numbers("--threads", wanted.threads))
@@ -171,7 +176,7 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
         maker.passing.add(masks)
         label = Path(wanted.queries).stem if isinstance(wanted.queries, str | Path) else "queries"
         queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
-        base = _baseline_of(store, wanted.baseline, queries.version)     # before the run, which may have its name
+        base = _baseline_of(store, wanted.baseline, queries.version)  # before the run, which may have its name
         run_id = conduct_once(store, name, maker, queries, trial.parameters, {"checks": wanted.study})
     return gate(run_id, baseline=base, rules=rules, store=study.url)
 
@@ -267,7 +272,7 @@ def _grid(wanted: AnnOptions) -> list[dict[str, Any]]:
         labels=[one.strip() for one in listed(wanted.labels, str, "--labels")],
         filters=[condition(wanted.filter)] if wanted.filter else [],
         oversample=listed(wanted.oversample, int, "--oversample"),
-    )     # fmt: skip
+    )
 
 
 def condition(columns: Mapping[str, str]) -> str:
@@ -310,15 +315,22 @@ def _embed(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
     model = embedder_of(name, objects).model
     with open_store(store_url(wanted.store)) as store:
         calling = embedding_calls(
-            [model] if model is not None else [], concurrency=wanted.concurrency, most=wanted.max_concurrency,
-            max_cost=wanted.max_cost, timeout=wanted.timeout,
-        )  # fmt: skip
+            [model] if model is not None else [],
+            concurrency=wanted.concurrency,
+            most=wanted.max_concurrency,
+            max_cost=wanted.max_cost,
+            timeout=wanted.timeout,
+        )
         eval_set = set_of(wanted.vectors, store)
         documents = labelled_documents(read_corpus(wanted.corpus), eval_set)
         return searched_corpus(
-            documents, eval_set, EmbeddingSource(store, calling, objects), name,
-            (wanted.query_prefix, wanted.document_prefix), fresh=wanted.fresh,
-        )  # fmt: skip
+            documents,
+            eval_set,
+            EmbeddingSource(store, calling, objects),
+            name,
+            (wanted.query_prefix, wanted.document_prefix),
+            fresh=wanted.fresh,
+        )
 
 
 def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:

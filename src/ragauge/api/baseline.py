@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
-MOST_NAMED = 10     # baselines in an error
-OF_ANSWERS = ("answer_correctness", "faithfulness")     # what oracle passages are read by
+MOST_NAMED = 10  # baselines in an error
+OF_ANSWERS = ("answer_correctness", "faithfulness")  # what oracle passages are read by
 
 
 def baseline_run(which: Any, store: Store) -> Run | None:
@@ -116,13 +116,19 @@ class RunPair:
     """
 
     def __init__(
-        self, store: Store, run: Run, base: Run | None, metrics: Sequence[Metric], judge_id: str | None,
-        index: ResponseIndex, keep: Mapping[str, str],
-    ) -> None:     # fmt: skip
+        self,
+        store: Store,
+        run: Run,
+        base: Run | None,
+        metrics: Sequence[Metric],
+        judge_id: str | None,
+        index: ResponseIndex,
+        keep: Mapping[str, str],
+    ) -> None:
         self._store, self._run, self._base, self._judge_id = store, run, base, judge_id
         self._index, self._keep = index, keep
         self._metrics = list(metrics)
-        self._renamed: dict[str, Mapping[str, str]] = {}     # run -> id of an example there -> its id here
+        self._renamed: dict[str, Mapping[str, str]] = {}  # run -> id of an example there -> its id here
         self._baseline = None if base is None else self._beside(base, self._metrics)
         self._causes = () if base is None or self._baseline is None else self._know_unanswered(base, self._baseline)
         self._oracle = self._found()
@@ -187,9 +193,14 @@ class RunPair:
         calls = baseline.calls
         failures = failures_of(here, causes) if rules == {RULE_VERSION} else Failures(same_rule=False)
         return RunComparison(
-            self._base, self._run, matched, tuple(baseline.changes), failures=failures,
-            newly_unanswered=calls.losses if calls is not None else 0, calls=calls,
-        )     # fmt: skip
+            self._base,
+            self._run,
+            matched,
+            tuple(baseline.changes),
+            failures=failures,
+            newly_unanswered=calls.losses if calls is not None else 0,
+            calls=calls,
+        )
 
     def _know_unanswered(self, base: Run, reader: BaselineReader) -> tuple[pl.DataFrame, ...]:
         """Tells the reader which calls failed; the cause frames of this run and of the baseline."""
@@ -218,9 +229,12 @@ class RunPair:
         pair = Paired(PairedRuns(self._store, self._run, base, self._judge_id), metrics, self._keep, known=self._index)
         self._renamed[base.run_id] = pair.renamed
         return BaselineReader(
-            self._index, pair.base, pair.metrics, paired=is_paired(self._run, base, pair.join),
+            self._index,
+            pair.base,
+            pair.metrics,
+            paired=is_paired(self._run, base, pair.join),
             errors=judge_errors(self._judge_id, self._store, (self._run.run_id, base.run_id)),
-        )     # fmt: skip
+        )
 
     def _found(self) -> tuple[Run, BaselineReader] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
@@ -234,7 +248,7 @@ class RunPair:
         for run in every:
             try:
                 return run, self._beside(run, metrics)
-            except UsageError:     # measured otherwise: the baseline's refusal was raised before
+            except UsageError:  # measured otherwise: the baseline's refusal was raised before
                 continue
         return None
 

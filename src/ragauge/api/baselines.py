@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
     from ragauge.store.run_log import Pointer
 
-USUAL = "main"     # the name outside git
-MOST = 200     # characters of a name; branches have long ones
-REFUSED = "<>\"'`\\"     # characters of a page or a shell, which no branch needs
+USUAL = "main"  # the name outside git
+MOST = 200  # characters of a name; branches have long ones
+REFUSED = "<>\"'`\\"  # characters of a page or a shell, which no branch needs
 
 
 def resolve(name: str, store: Store) -> str | None:
@@ -29,7 +29,7 @@ def resolve(name: str, store: Store) -> str | None:
     tagged = next((line.run_id for line in store.baselines.history() if line.run_id and line.tag == name), None)
     try:
         return None if tagged is None else store.runs.find(tagged).run_id
-    except UnknownName:     # deleted since
+    except UnknownName:  # deleted since
         return None
 
 
@@ -96,9 +96,15 @@ def set_baseline(
             if before is None and name != chosen.name:
                 _refuse_anothers(opened, name, chosen)
             line = Pointer(
-                name, chosen.run_id, chosen.name, who=git.user(), git=chosen.git, branch=branch or git.branch(),
-                tag=tag.strip(), note=note,
-            )     # fmt: skip
+                name,
+                chosen.run_id,
+                chosen.name,
+                who=git.user(),
+                git=chosen.git,
+                branch=branch or git.branch(),
+                tag=tag.strip(),
+                note=note,
+            )
             kept = opened.baselines.set(line)
     return _row(kept) | {"before": before.run_id if before is not None else ""}
 

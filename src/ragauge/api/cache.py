@@ -49,9 +49,14 @@ def listed(store: str | None = None) -> list[dict[str, Any]]:
 
 def _row(group: ReplyInfo) -> dict[str, Any]:
     return {
-        "model": str(group.model), "question": group.question, "replies": group.n, "failed": group.failed,
-        "bytes": group.bytes, "first": group.first, "last": group.last,
-    }     # fmt: skip
+        "model": str(group.model),
+        "question": group.question,
+        "replies": group.n,
+        "failed": group.failed,
+        "bytes": group.bytes,
+        "first": group.first,
+        "last": group.last,
+    }
 
 
 def count(which: Which, store: str | None = None) -> int:
@@ -88,9 +93,11 @@ def _conditions(which: Which, store: Store) -> dict[str, Any]:
     if which.question and which.question not in questions:
         raise UnknownName("stored reply to the question", which.question, questions)
     return {
-        "model": which.model, "question": which.question, "before": _moment(which.before),
+        "model": which.model,
+        "question": which.question,
+        "before": _moment(which.before),
         "failed_only": which.failed,
-    }     # fmt: skip
+    }
 
 
 def _moment(text: str) -> str:
@@ -183,10 +190,12 @@ def table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     feet = [f"{total['replies']:,}", f"{total['failed']:,}", size(total["bytes"])] if len(rows) > 1 else [""] * 3
     counts = zip(("replies", "failed", "size"), feet, strict=True)
     heads = (
-        ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""), ReportColumn("question", whole=True),
+        ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""),
+        ReportColumn("question", whole=True),
         *(ReportColumn(name, "number", whole=True, foot=foot) for name, foot in counts),
-        ReportColumn("first", whole=True), ReportColumn("last", whole=True),
-    )     # fmt: skip
+        ReportColumn("first", whole=True),
+        ReportColumn("last", whole=True),
+    )
     shown = []
     for row in rows:
         times = (row[name][:16].replace("T", " ") for name in ("first", "last"))

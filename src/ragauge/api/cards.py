@@ -165,9 +165,13 @@ class CardScope:
 
 
 def card_of(
-    store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, scope: CardScope = CardScope(),
+    store: Store,
+    run: Run,
+    metrics: Sequence[Metric],
+    judge_id: str | None,
+    scope: CardScope = CardScope(),
     baseline: Run | None = None,
-) -> Scorecard:     # fmt: skip
+) -> Scorecard:
     """The scorecard of some metrics.
 
     Args:
@@ -198,11 +202,14 @@ def card_of(
     evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
     verdicts = found.tables.known.verdicts(stored_verdicts(store, run.run_id, judge_id, index), failed, judge_id)
     built = build(
-        evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables,
+        evaluated,
+        note(store, run, judge_id, found.claims.claims, use, found.tables.errors),
+        found.tables,
         ExampleOutcomes(verdicts, failed),
         worst=[view_of(store, run.run_id, *one, judge_id, verdicts.of_response(*one)) for one in worst],
-        matches=[one.found() for one in found.matches], against=held.against(),
-    )     # fmt: skip
+        matches=[one.found() for one in found.matches],
+        against=held.against(),
+    )
     if not keep:
         _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
     explained = replace(built, use=_with_reason(use, built))
@@ -223,9 +230,12 @@ def _with_reason(use: JudgeUse | None, card: Card) -> JudgeUse | None:
 
 
 def _with_other_runs(
-    store: Store, card: Card, judge_id: str | None,
-    scope: tuple[Sequence[Metric], ResponseIndex, Mapping[str, str]], family: SetFamily,
-) -> Card:     # fmt: skip
+    store: Store,
+    card: Card,
+    judge_id: str | None,
+    scope: tuple[Sequence[Metric], ResponseIndex, Mapping[str, str]],
+    family: SetFamily,
+) -> Card:
     """The card with what other runs say: those before it, those on other passages, and experiments."""
     metrics, index, keep = scope
     tried = bool(store.runs.confirming(card.run.run_id))
@@ -235,7 +245,8 @@ def _with_other_runs(
         gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
         # the frame holds every text, so it is read where there are experiments
         confirmed=confirmed_of(store, card.run, judge_id, causes_of(store, card.run.run_id, judge_id, index))
-        if tried else None,
+        if tried
+        else None,
     )
 
 
@@ -251,12 +262,7 @@ class _Gathered(NamedTuple):
 
 
 def _read(
-    store: Store,
-    run: Run,
-    judge_id: str | None,
-    metrics: Sequence[Metric],
-    index: ResponseIndex,
-    held: RunPair,
+    store: Store, run: Run, judge_id: str | None, metrics: Sequence[Metric], index: ResponseIndex, held: RunPair
 ) -> _Gathered:
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
@@ -274,9 +280,7 @@ def _read(
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
-    tables = Tables(
-        index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store, (run.run_id,)),
-    )
+    tables = Tables(index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store, (run.run_id,)))
     if held.readers:
         held.within(tables.segments.frame())
     names = [str(metric) for metric in metrics]
@@ -287,7 +291,7 @@ def _read(
 
 def _overview(
     store: Store, found: _Gathered, verdicts: ResponseVerdicts, failed: FailedResponses, card: Card
-) -> Overview:     # fmt: skip
+) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
     from ragauge.analysis.overview.listing import choose
 

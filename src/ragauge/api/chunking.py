@@ -90,7 +90,7 @@ def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) ->
             chunker_of(parameters, documents)
         except RagaugeError:
             raise
-        except Exception:     # noqa: S112 - told as the reason of the trial
+        except Exception:  # noqa: S112 - told as the reason of the trial
             continue
     return grid
 

@@ -31,15 +31,22 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
-MOST_IDS = 50     # unmatched examples named
+MOST_IDS = 50  # unmatched examples named
 LAYERS = ("retrieval", "generation", "end_to_end")
 
 
 def compare(
-    base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
-    judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
+    base: Any,
+    new: Any,
+    *more: Any,
+    metrics: str | Sequence[object] = (),
+    store: str | None = None,
+    judge: str | None = None,
+    filter: Mapping[str, str] | None = None,
+    level: float = 0.95,
+    segments: bool = True,
     correction: Correction = "holm",
-) -> ComparisonResult:     # fmt: skip
+) -> ComparisonResult:
     """What changed between runs: per metric and segment, with intervals and corrected p-values.
 
     Examples are matched by query_id; several answers to one count once, at their mean. Nothing is judged.
@@ -122,7 +129,7 @@ def _run(which: Any, store: Store, *, looked_at: bool = False) -> Run:
         with suppress(UnknownName):
             return run_of(which, store)
     run = baseline_run(which, store)
-    if run is None:     # only None and "" name no run
+    if run is None:  # only None and "" name no run
         raise UsageError("compare needs the id or name of a run.")
     return run
 
@@ -206,9 +213,13 @@ class _ComparedRun:
             raise nothing_in_common(run, base, here[0], there[0])
         looked_at = self.pair.segments if wanted.segments and self.paired else None
         self.comparer: Comparer = Comparer(
-            self.pair.new.index, join, looked_at, level=wanted.level, paired=self.paired,
+            self.pair.new.index,
+            join,
+            looked_at,
+            level=wanted.level,
+            paired=self.paired,
             errors=judge_errors(judge_id, store, (run.run_id, base.run_id)),
-        )     # fmt: skip
+        )
         self._causes = tuple(
             causes_of(store, either.run_id, judge_id, side.index, renamed)
             for either, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
@@ -246,22 +257,34 @@ class _ComparedRun:
             flips = flips_of(store, pair, self.comparer.flips, *failed_in, known)
         matched = self._matched(both)
         result = RunComparison(
-            base, run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
+            base,
+            run,
+            matched,
+            changes.metrics,
+            changes.segments,
+            tuple(self.comparer.amounts),
+            flips,
             config_diff(*(settings_of(either, said_of(store, either.run_id)) for either in (base, run))),
             failures_of(new_causes, base_causes, known if self.paired else None)
-            if same_rule else Failures(same_rule=False),
+            if same_rule
+            else Failures(same_rule=False),
             warnings=(
-                *filter(None, (self._outdated,)), *self._left_out(len(both) - len(known)),
+                *filter(None, (self._outdated,)),
+                *self._left_out(len(both) - len(known)),
                 *filter(None, (also_a_run(store, either) for either in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
             newly_unanswered=self.comparer.whole.newly_unanswered,
-        )     # fmt: skip
+        )
         hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(
-            self.comparer, result, new_causes, self._judge_id or "", quiet=hurt,
+            self.comparer,
+            result,
+            new_causes,
+            self._judge_id or "",
+            quiet=hurt,
             more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
-        )     # fmt: skip
+        )
         return replace(result, findings=findings)
 
     @cached_property
@@ -298,7 +321,7 @@ class _ComparedRun:
         )
         among = both if self.paired else None
         clusters = self.pair.new.index.clusters(among) or self.pair.base.index.clusters(among)
-        if self._keep:     # which of the baseline's examples match is not asked
+        if self._keep:  # which of the baseline's examples match is not asked
             return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired, clusters)
         return Matched(
             len(both), len(here), len(there), tuple(here[:MOST_IDS]), tuple(there[:MOST_IDS]), self.paired, clusters

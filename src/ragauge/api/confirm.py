@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragauge.engine.systems import System
     from ragauge.store.open import Store
 
-RECORDED = "recorded"     # the system of a run that came from a file
+RECORDED = "recorded"  # the system of a run that came from a file
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,10 @@ def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
     causes = _failures(store, run, judge_id)
     failed = {query_id: cause for query_id, (_, cause) in causes.items()}
     examples = {
-        example.query_id: example for example, response in store.runs.pairs(run.run_id)
+        example.query_id: example
+        for example, response in store.runs.pairs(run.run_id)
         if causes.get(example.query_id, (None, ""))[0] == response.repeat
-    }  # fmt: skip
+    }
     gold, reason = gold_passages(list(examples.values()), store, wanted.corpus)
     if reason and wanted.warn is not None:
         wanted.warn(f"{reason} Of these, what the run recorded is taken.")
@@ -154,7 +155,7 @@ async def _asked(wanted: ConfirmOptions, system: System, todo: _Todo, store: Sto
         )
     except SystemFailed:
         if not store.collecting.held(todo.answers.run_id):
-            store.runs.delete(todo.answers.run_id)     # there was nothing to keep
+            store.runs.delete(todo.answers.run_id)  # there was nothing to keep
         raise
 
 

@@ -55,10 +55,12 @@ class Demo:
         from ragauge.reporting.verdict_words import verdict
 
         first = next(iter(self.cards.values()))
-        yield ReportSection(lead=(
-            "A question-answering system over the manual, policies and release notes of a backup appliance.",
-            f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.",
-        ))  # fmt: skip
+        yield ReportSection(
+            lead=(
+                "A question-answering system over the manual, policies and release notes of a backup appliance.",
+                f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.",
+            )
+        )
         yield ReportSection(table=self._table(first))
         for name, card in self.cards.items():
             causes = (f"  cause {cause}: {count}" for cause, count in list(card.causes.items())[:3])
@@ -81,7 +83,7 @@ class Demo:
             if any(summary.judged for summary in summaries):
                 errors = ("  including judge error", *map(with_error, summaries))
                 rows.append(tuple(Phrase(cell, "faint") for cell in errors))
-        heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)     # fits 80
+        heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)  # fits 80
         return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
 
 
@@ -101,9 +103,7 @@ async def demo_async(
 
     cards, about, paths = {}, {}, {}
     for number, run in enumerate(demo_runs()):
-        source = InputSource(
-            (Answered("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config
-        )
+        source = InputSource((Answered("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config)
         card = await evaluated(EvaluateOptions(source, store=store_url(store), progress=progress))
         path = output if number == 0 else output.with_name(f"{output.stem}-{run.name}{output.suffix}")
         cards[run.name], about[run.name], paths[run.name] = card, run.about, card.save(path)

@@ -28,16 +28,19 @@ if TYPE_CHECKING:
     from ragauge.store.integrity import Integrity
 
 State = Literal["ok", "note", "wrong"]
-LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
-MOST_NAMED = 5     # damaged parts of a store
+LEAST_SPACE = 500_000_000  # bytes: a run of some 100,000 examples
+MOST_NAMED = 5  # damaged parts of a store
 COPY = "Take the file back from a copy. "
 RESTORE = f"{COPY}Without one, delete each run that is named (ragauge delete) and evaluate its source again."
 ANEW = f"{COPY}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
 OF_INDEX = re.compile(r"row \d+ missing from index |wrong # of entries in index |non-unique entry in index ")
 LABELS: Mapping[str, str] = {
-    "references": "accepted answers", "relevant": "labelled documents", "gold_spans": "gold spans",
-    "answerable": "answerable or not", "criteria": "criteria",
-}  # fmt: skip
+    "references": "accepted answers",
+    "relevant": "labelled documents",
+    "gold_spans": "gold spans",
+    "answerable": "answerable or not",
+    "criteria": "criteria",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +127,11 @@ def _packages() -> Iterator[Looked]:
                 packages[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
                 continue
-    there = [f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(installed.items()))})"
-             for extra, installed in sorted(by_extra.items()) if all(installed.values())]     # fmt: skip
+    there = [
+        f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(installed.items()))})"
+        for extra, installed in sorted(by_extra.items())
+        if all(installed.values())
+    ]
     absent = sorted(extra for extra, installed in by_extra.items() if not all(installed.values()))
     if there:
         yield Looked("extras", "ok", f"installed: {', '.join(there)}")
@@ -172,7 +178,7 @@ def _damage(integrity: Integrity, asked: str, path: Path) -> Looked | None:
         return Looked("store", "wrong", said, f"Build them again: {shlex.join(['python', '-c', code])}")
     try:
         damaged = integrity.damaged()
-    except RagaugeError:     # the file says so already
+    except RagaugeError:  # the file says so already
         damaged = []
     parts = "; ".join(dict.fromkeys(map(str, damaged[:MOST_NAMED])))
     named = any(part.run for part in damaged)
@@ -203,14 +209,14 @@ def _config(config: str, eval_set: str) -> Looked:
         validated = validate(config, set=eval_set or None)
     except RagaugeError as error:
         return Looked("configuration", "wrong", str(error))
-    rules = max(0, len(validated.rules) - 1)     # without the share of failed calls, which every gate limits
+    rules = max(0, len(validated.rules) - 1)  # without the share of failed calls, which every gate limits
     monitors = sum(line.startswith("monitor:") for line in validated.monitor)
     watched = f", {plural(monitors, 'monitor')}" if validated.monitor else ""
     return Looked("configuration", "ok", f"{config} is valid, {plural(rules, 'rule')} in its gate{watched}")
 
 
 def _keys() -> Iterator[Looked]:
-    there: dict[str, str] = {}     # variable -> the first provider whose key it holds
+    there: dict[str, str] = {}  # variable -> the first provider whose key it holds
     for provider, place in PROVIDERS.items():
         for name in filter(os.environ.get, place.keys):
             there.setdefault(name, provider)
@@ -222,7 +228,7 @@ def _keys() -> Iterator[Looked]:
         yield Looked("keys", "note", "none is set; the local judge needs none", hint)
     for name in dict.fromkeys(place.variable for place in PROVIDERS.values()):
         if name and os.environ.get(name):
-            address = urlsplit(os.environ[name])     # without user, password and query, which may be secret
+            address = urlsplit(os.environ[name])  # without user, password and query, which may be secret
             where = address.netloc.rpartition("@")[2]
             note = f"{name} sends calls to {address.scheme}://{where}{address.path}"
             yield Looked("endpoint", "note", note)

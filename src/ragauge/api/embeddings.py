@@ -82,9 +82,12 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
         documents = labelled_documents(documents, eval_set)
         named = [embedder_of(name, wanted.objects) for name in wanted.names if name != LEXICAL]
         calling = embedding_calls(
-            [embedder.model for embedder in named if embedder.model is not None], concurrency=wanted.concurrency,
-            most=wanted.max_concurrency, max_cost=wanted.max_cost, timeout=wanted.timeout,
-        )     # fmt: skip
+            [embedder.model for embedder in named if embedder.model is not None],
+            concurrency=wanted.concurrency,
+            most=wanted.max_concurrency,
+            max_cost=wanted.max_cost,
+            timeout=wanted.timeout,
+        )
         maker = EmbeddingMaker(documents, eval_set.examples, EmbeddingSource(opened, calling, wanted.objects))
         for embedder in named if wanted.fresh else ():
             if embedder.model is None:

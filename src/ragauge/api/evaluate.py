@@ -70,7 +70,7 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
     if is_people(spec):
         return lambda store, run_id, only=None: (_by_people(wanted, spec, metrics, store, run_id, only),)
     n_controls = parse_controls(wanted.controls)
-    needed = bool(asked) or spec not in ("local", *NO_JUDGE)     # a wrong name is told in any case
+    needed = bool(asked) or spec not in ("local", *NO_JUDGE)  # a wrong name is told in any case
     judge = build_judge(spec) if needed else None
     free = [metric for metric in metrics if metric not in asked]
 
@@ -93,9 +93,13 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
 
 
 def _by_people(
-    wanted: EvaluateOptions, spec: str, metrics: Sequence[Metric], store: Store, run_id: str,
+    wanted: EvaluateOptions,
+    spec: str,
+    metrics: Sequence[Metric],
+    store: Store,
+    run_id: str,
     only: Collection[int] | None,
-) -> Plan:     # fmt: skip
+) -> Plan:
     """A plan of the responses that people labelled, and of the metrics that their labels tell of.
 
     Of a metric that asks no judge every response is planned: where people gave no score, its own is not theirs.
@@ -200,12 +204,12 @@ async def evaluated(wanted: EvaluateOptions) -> Scorecard:
         total = sum(one.total for one in todo.plans if one.judge_repeat == 0)
         scope = CardScope(wanted.filter or {}, total, whole=True, took=took)
         judges = opened.scores.judges(todo.run.run_id)
-        if plan.judge_id is not None and plan.judge_id in judges[1:]:     # it is the last, though it had nothing to say
+        if plan.judge_id is not None and plan.judge_id in judges[1:]:  # it is the last, though it had nothing to say
             opened.scores.judged_again(todo.run.run_id, plan.judge_id)
-        run = opened.runs.find(todo.run.run_id)     # as it is now: its scorecard is kept
+        run = opened.runs.find(todo.run.run_id)  # as it is now: its scorecard is kept
         card = card_of(opened, run, plan.metrics, plan.judge_id, scope, todo.base)
-        if opened.scores.metrics(run.run_id, plan.judge_id):     # nothing is scored where the money ended before
-            held_in(opened, run)     # what lists and pages show of it, beside what it is usually held against, is kept
+        if opened.scores.metrics(run.run_id, plan.judge_id):  # nothing is scored where the money ended before
+            held_in(opened, run)  # what lists and pages show of it, beside what it is usually held against, is kept
         if todo.calling is not None:
             _check_judged(card, plan.judge_id or "")
         return card
@@ -233,12 +237,12 @@ async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[
         return todo, await carried_out(todo, wanted, store)
     try:
         async with waiting_turn(store, todo.run, "evaluated", wanted.warn or warn_user) as waited:
-            if waited:     # the other has stored replies and scores meanwhile
+            if waited:  # the other has stored replies and scores meanwhile
                 todo = todo._replace(plans=tuple(renew(plan, store) for plan in todo.plans))
             return todo, await carried_out(todo, wanted, store)
     except JudgeError:
         if todo.new and not store.scores.judges(todo.run.run_id):
-            store.runs.delete(todo.run.run_id)     # replies that were paid for stay
+            store.runs.delete(todo.run.run_id)  # replies that were paid for stay
         raise
 
 
@@ -265,10 +269,13 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
         (wanted.warn or warn_user)(note)
     seconds, done = time.perf_counter() - started, sum(outcome.done for outcome in outcomes)
     return {
-        "seconds": round(seconds, 2), "evaluated": outcomes[0].done,
-        "asked": sum(outcome.asked for outcome in outcomes), "reused": sum(outcome.reused for outcome in outcomes),
-        "answers_per_second": round(done / seconds, 1) if done else 0.0, **_calls(outcomes),
-    }     # fmt: skip
+        "seconds": round(seconds, 2),
+        "evaluated": outcomes[0].done,
+        "asked": sum(outcome.asked for outcome in outcomes),
+        "reused": sum(outcome.reused for outcome in outcomes),
+        "answers_per_second": round(done / seconds, 1) if done else 0.0,
+        **_calls(outcomes),
+    }
 
 
 def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:

@@ -122,23 +122,35 @@ class _Gate:
 
         paired, slices = self._paired, self._slices(self._index.query_ids)
         source = ScoreSource(
-            self._columns, self._pairs, slices,
+            self._columns,
+            self._pairs,
+            slices,
             None if paired is None else self._slices(paired.new.index.query_ids),
             None if self._is_paired else self._apart(slices),
             self._base is not None and self._base.run_id == self._run.run_id,
             judge_errors(self._judge_id, self._store, (self._run.run_id,)),
-            {} if self._base is None
+            {}
+            if self._base is None
             else judge_errors(self._judge_id, self._store, (self._run.run_id, self._base.run_id)),
             find_failed_calls(self._store, self._run, self._base, self._judge_id, paired),
-        )     # fmt: skip
+        )
         decided, families = check_conditions(self._rules.conditions, source)
         checks = sorted([*self._examples(), *decided], key=lambda check: check.rule)
         return Gated(
-            self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
-            tuple(families), None if paired is None else paired.join.matched, self._sizes, self._few(slices),
+            self._run,
+            self._base,
+            self._judge_id or "",
+            self._rules.source,
+            verdict_of(checks),
+            tuple(checks),
+            tuple(families),
+            None if paired is None else paired.join.matched,
+            self._sizes,
+            self._few(slices),
             self._index.clusters() or (None if paired is None else paired.base.index.clusters()),
-            tuple(self._warnings(source)), self._broken,
-        )     # fmt: skip
+            tuple(self._warnings(source)),
+            self._broken,
+        )
 
     @cached_property
     def _paired(self) -> Paired | None:
@@ -336,8 +348,9 @@ class _Gate:
         if unknown:
             raise ConfigError(
                 self._problem(rule, "segments", str(UnknownName("segment column", name, declared)))
-                for rule, names in unknown.items() for name in names
-            )     # fmt: skip
+                for rule, names in unknown.items()
+                for name in names
+            )
 
     def _unmeasured(self, run: Run, metric: str) -> UsageError:
         from ragauge.api.cards import unmeasured
@@ -356,8 +369,10 @@ class _Gate:
         pending = len(self._every) - len(self._evaluated)
         if pending > 0:
             those = plural(pending, "response is", "responses are")
-            rest = "the verdict is about the others, a random sample" if self._sample else (
-                "what was evaluated was chosen, not drawn, so the others count as not judged"
+            rest = (
+                "the verdict is about the others, a random sample"
+                if self._sample
+                else ("what was evaluated was chosen, not drawn, so the others count as not judged")
             )
             warnings.append(f"{those} not evaluated yet: {rest}.")
         if base is not None and base.run_id == run.run_id:
@@ -367,8 +382,10 @@ class _Gate:
         paired = self._paired
         if paired is not None and self._is_paired and (paired.join.only_here or paired.join.only_there):
             here, there = paired.join.only_here, paired.join.only_there
-            warnings.append(f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
-                         f"only in the baseline {there:,}.")     # fmt: skip
+            warnings.append(
+                f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
+                f"only in the baseline {there:,}."
+            )
         seen = () if source.apart is None else source.apart.slices.columns
         few = source.slices.few
         left_out = [name for name in source.slices.left_out if name not in seen and len(few.get(name, ())) < 2]

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from ragauge.data.document import Document
     from ragauge.store.open import Store
 
-MOST_RUNS = 60     # earlier runs of a schedule whose passages are looked at, the newest
+MOST_RUNS = 60  # earlier runs of a schedule whose passages are looked at, the newest
 
 
 def gold_listing(
     store: Store, run_id: str, schedule: ScheduleSection, documents: Sequence[Document]
-) -> IndexListing | None:  # fmt: skip
+) -> IndexListing | None:
     """Which labelled documents of a run a corpus holds; None where it holds none of them, by id or text.
 
     A document whose id is not there is looked for by the longest text that an earlier run of the schedule, or its
@@ -46,7 +46,7 @@ def _earlier(store: Store, run_id: str, schedule: ScheduleSection) -> list[str]:
     found = [job.run_id for job in store.jobs.latest(MOST_RUNS) if job.name == schedule.name and job.run_id]
     try:
         base = baseline_run(schedule.baseline, store)
-    except RagaugeError:     # there is none yet
+    except RagaugeError:  # there is none yet
         base = None
     return [one for one in dict.fromkeys([*([base.run_id] if base is not None else []), *found]) if one != run_id]
 
@@ -60,7 +60,7 @@ def known_texts(store: Store, run_ids: Iterable[str], wanted: Collection[str]) -
         found: dict[str, str] = {}
         try:
             pairs = list(store.runs.pairs(run_id))
-        except RagaugeError:     # it was deleted meanwhile
+        except RagaugeError:  # it was deleted meanwhile
             continue
         for _, response in pairs:
             for one in response.passages or ():

@@ -76,7 +76,7 @@ def open_base(which: str, *, store: str | None = None) -> OpenRun:
 
 def held_in(
     store: Store, run: Run, judge: str | None = None, baseline: str = "", known: tuple[RunFacts, Bases] | None = None
-) -> HeldRun:     # fmt: skip
+) -> HeldRun:
     """As `held_run`, in a store that is open; `known` where what lists say of the run was read already."""
     from ragauge.api.baseline import baseline_run
     from ragauge.api.cards import asked_for, judged, stored_card
@@ -94,7 +94,7 @@ def held_in(
         other = store.runs.find(choice.run_id)
         shown = kept_card(store, run, judge_id, other)
         if shown is None:
-            if not evaluated:     # what is wrong with the run itself is told, not passed over
+            if not evaluated:  # what is wrong with the run itself is told, not passed over
                 judged(store, run, judge)
                 evaluated = True
             shown = _beside(store, run, judge_id, other)
@@ -111,7 +111,7 @@ def _beside(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecar
     found = Incomparable(store, run, judge_id, base)
     try:
         return stored_card(store, run, judge_id, base)
-    except UsageError:     # it was judged otherwise, or has no example in common
+    except UsageError:  # it was judged otherwise, or has no example in common
         found.keep()
         return None
 
@@ -140,5 +140,5 @@ def _with_verdict(store: Store, row: RunRow) -> RunRow:
     held = held_in(store, store.runs.find(row.run_id))
     told = held.shown.card.baseline
     if told is None or held.base is None:
-        return replace(row, against="")     # it can be compared with none of them
+        return replace(row, against="")  # it can be compared with none of them
     return replace(row, verdict=told.verdict, baseline=held.base.name, against=held.base.run_id)

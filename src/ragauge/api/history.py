@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.int64]
 
 LIMIT = 20
-MOST_NOTE = 2_000     # characters
+MOST_NOTE = 2_000  # characters
 IN_REPORT = 10
-AT_ONCE = 60     # runs read together
+AT_ONCE = 60  # runs read together
 
 
 class EvaluationLog(ShownResult):
@@ -91,7 +91,7 @@ def log(wanted: LogOptions) -> EvaluationLog:
     columns = select([*USUAL, *named(wanted.metrics)])
     with open_store(store_url(wanted.store)) as opened:
         renew_means(opened)
-        runs = [run for run in opened.runs.list() if not run.confirms]     # experiments are no change
+        runs = [run for run in opened.runs.list() if not run.confirms]  # experiments are no change
         listed = sets_of(opened, runs)
         if wanted.set:
             runs = _over(wanted.set, runs, listed)
@@ -113,7 +113,7 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     from ragauge.store.open import open_store
     from ragauge.store.run_log import Note
 
-    text = text.strip().replace("\r\n", "\n")     # as forms send a line break
+    text = text.strip().replace("\r\n", "\n")  # as forms send a line break
     if len(text) > MOST_NOTE:
         raise UsageError(
             f"a note has at most {MOST_NOTE:,} characters, got {len(text):,}: nothing was changed. Shorten it, or note "
@@ -142,9 +142,13 @@ def _over(name: str, runs: Sequence[Run], listed: Mapping[str, str]) -> list[Run
 
 
 def history_of(
-    store: Store, runs: Iterable[Run], listed: Mapping[str, str], columns: Sequence[Metric], judge: str | None = None,
+    store: Store,
+    runs: Iterable[Run],
+    listed: Mapping[str, str],
+    columns: Sequence[Metric],
+    judge: str | None = None,
     limit: int | None = None,
-) -> History:     # fmt: skip
+) -> History:
     """The log of some runs, given the newest first; those that were not evaluated are left out.
 
     Args:
@@ -160,7 +164,7 @@ def history_of(
     read = _LogReading(store, judge, listed)
     older = read.ahead(runs)
     shown: list[LogEntry] = []
-    rest: list[LogEntry] = []     # the run before the last row of each set, which says what changed there
+    rest: list[LogEntry] = []  # the run before the last row of each set, which says what changed there
     for run in older:
         shown += read.entry(run)
         if len(shown) == limit:
@@ -279,10 +283,18 @@ class _LogReading:
             return []
         spent = added([call.paid for call in store.calls.spent(run_id, judge_id or "")])
         note = self._notes.get(run_id)
-        return [LogEntry(
-            run, self._listed[run_id], measuring(store, run, judge_id, self._specs),
-            {summary.metric: summary for summary in summaries}, store.runs.size(run_id),
-            store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
-            tuple(self._names.get(run_id, ())), said_of(store, run_id),
-            self._counts.get((run_id, judge_id or ""), NOT_COUNTED),
-        )]     # fmt: skip
+        return [
+            LogEntry(
+                run,
+                self._listed[run_id],
+                measuring(store, run, judge_id, self._specs),
+                {summary.metric: summary for summary in summaries},
+                store.runs.size(run_id),
+                store.run_log.judged_at(run_id, judge_id),
+                spent.known_cost,
+                note.text if note else "",
+                tuple(self._names.get(run_id, ())),
+                said_of(store, run_id),
+                self._counts.get((run_id, judge_id or ""), NOT_COUNTED),
+            )
+        ]

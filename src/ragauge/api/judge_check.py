@@ -226,8 +226,9 @@ def forget(wanted: CheckJudgeOptions) -> int:
     with open_store(store_url(wanted.store)) as opened:
         others = [
             (one.judge_id, one.file, {part.part for part in one.parts})
-            for one in opened.check_log.list() if one.file != source.digest
-        ]  # fmt: skip
+            for one in opened.check_log.list()
+            if one.file != source.digest
+        ]
         shared = [(judge, file, [item for item, keys in keyed if keys <= parts]) for judge, file, parts in others]
         judges = {one.judge_id for one in opened.checks.files() if one.digest == source.digest}
         count = opened.checks.forget(source.digest, shared)

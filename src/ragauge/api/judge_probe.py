@@ -182,7 +182,18 @@ async def probe_examples(wanted: ProbeOptions) -> ProbeResult:
     position = position_probe(material.pairs, found.preferences) if found.preferences else None
     told = findings(found.cases, rules, wanted.tolerance, _family(wanted)[1])
     calls = {} if found.calling is None else found.calling.plain()
-    return ProbeResult(JudgeProbes(
-        judge.judge_id, len(material.rows), len(found.preferences), told, without, position, found.parts, found.failed,
-        found.reasons, found.stopped, calls,
-    ))  # fmt: skip
+    return ProbeResult(
+        JudgeProbes(
+            judge.judge_id,
+            len(material.rows),
+            len(found.preferences),
+            told,
+            without,
+            position,
+            found.parts,
+            found.failed,
+            found.reasons,
+            found.stopped,
+            calls,
+        )
+    )

@@ -58,6 +58,4 @@ def _known(store: Store) -> list[KnownJudge]:
     from ragauge.analysis.judges.history import steps
 
     last = {step.judge_id: step for step in sorted(steps(store.check_log.list()), key=lambda step: step.at)}
-    return [
-        KnownJudge(judge_id, spec or "", runs, last.get(judge_id)) for judge_id, spec, runs in store.judges.list()
-    ]
+    return [KnownJudge(judge_id, spec or "", runs, last.get(judge_id)) for judge_id, spec, runs in store.judges.list()]

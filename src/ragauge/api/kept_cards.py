@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-DRAWS = " -o page.html"     # how the commands in a card's texts end, before the store that they may name
+DRAWS = " -o page.html"  # how the commands in a card's texts end, before the store that they may name
 
 
 def _option() -> str:
@@ -81,9 +81,7 @@ class CardKeeper:
         family: the set that the run is listed under.
     """
 
-    def __init__(
-        self, store: Store, run: Run, judge_id: str | None, base: Run | None, family: SetFamily
-    ) -> None:
+    def __init__(self, store: Store, run: Run, judge_id: str | None, base: Run | None, family: SetFamily) -> None:
         self._store, self._run, self._judge_id = store, run, judge_id
         self._key = _key(run, judge_id, base)
         self._state = store.cards.state(self._key, family.versions, _beside(store, base))
@@ -103,7 +101,7 @@ class CardKeeper:
         verdict = "" if card.baseline is None else card.baseline.verdict if compared(card) else NO_VERDICT
         body = json.dumps(plain(replace(card, took={})), ensure_ascii=False).replace(DRAWS + _option(), DRAWS)
         self._store.cards.keep(self._key, self._state, body, verdict)
-        example_index(self._store, run_id, self._judge_id)     # so that the first list of its examples opens at once
+        example_index(self._store, run_id, self._judge_id)  # so that the first list of its examples opens at once
 
     def _pending(self, names: Sequence[str]) -> int:
         """Responses of the run without a score of every metric."""

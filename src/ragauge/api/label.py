@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ragauge.stats.transferred import TransferredRate
     from ragauge.store.open import Store
 
-WIDTH = 0.05     # to each side, where no goal is named
-NAMED = 12     # hex digits of a guideline's hash
+WIDTH = 0.05  # to each side, where no goal is named
+NAMED = 12  # hex digits of a guideline's hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
         texts = find_labeled_texts(store, keys)
         for n, label in enumerate(labels, 1):
             _refuse_beyond(label, texts.sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
-        with store.transaction():     # an import that is killed after it is completed by the next
+        with store.transaction():  # an import that is killed after it is completed by the next
             if new := store.labels.add(labels):
                 store.labels.queue_decisions(number for numbers in texts.numbers.values() for number in numbers)
         for run_id, queued in store.labels.queued_decisions().items():
@@ -126,8 +126,11 @@ def _refuse_beyond(label: Label, sizes: tuple[int, int] | None, where: str) -> N
         told = f"expected characters within 0-{characters:,}, as long as the answer is"
     else:
         return
-    raise DataError(f"part: {told}, got {part_text(label.part)} (key {label.key[:NAMED]}…). Nothing was imported.",
-                    source=where, hint="Labels may be of another version of the text: label it anew.")     # fmt: skip
+    raise DataError(
+        f"part: {told}, got {part_text(label.part)} (key {label.key[:NAMED]}…). Nothing was imported.",
+        source=where,
+        hint="Labels may be of another version of the text: label it anew.",
+    )
 
 
 def judge_of(store: Store, run: Run, judge: str | None) -> str | None:

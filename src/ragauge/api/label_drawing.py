@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 # question of a page -> the metric of a judge that schemes go by; of score:METRIC that metric
 SCHEME_METRIC = {
-    "support": "faithfulness", "relevance": "context_precision", "address": "answer_relevance",
+    "support": "faithfulness",
+    "relevance": "context_precision",
+    "address": "answer_relevance",
     "refuse": "refusal_correctness",
-}     # fmt: skip
+}
 ENDINGS = (".html", ".jsonl")
 SEEN_WORDS = {"answer": "an answer", "passages": "the texts of its passages", "references": "an accepted answer"}
 
@@ -107,9 +109,17 @@ def label_draw(wanted: LabelDrawOptions) -> DrawnLabels:
         _write(path, found.tasks, asking, wanted.disagreements)
     parts = sum(len(one.parts) for one in found.tasks)
     return DrawnLabels(
-        run.name, tuple(map(str, paths)), len(found.tasks), parts, found.of, found.scheme, asking.guideline,
-        found.draw_no, found.before, found.again,
-    )     # fmt: skip
+        run.name,
+        tuple(map(str, paths)),
+        len(found.tasks),
+        parts,
+        found.of,
+        found.scheme,
+        asking.guideline,
+        found.draw_no,
+        found.before,
+        found.again,
+    )
 
 
 def _paths(wanted: LabelDrawOptions) -> list[Path]:
@@ -151,9 +161,9 @@ def _drawn(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking
     names = {
         one.response_no: drawn_name(one)
         for one in responses_of(store, run.run_id)
-        if key_of(wanted.question, one) is not None and (one.response.passages if wanted.question == "relevance"
-                                                         else (one.response.answer or "").strip())
-    }     # fmt: skip
+        if key_of(wanted.question, one) is not None
+        and (one.response.passages if wanted.question == "relevance" else (one.response.answer or "").strip())
+    }
     if not names:
         lacks = " and ".join(SEEN_WORDS[one] for one in seen_by(wanted.question) if one in SEEN_WORDS)
         raise UsageError(f"run {run.name} has no response with {lacks}, which people see to label {wanted.question}.")
@@ -170,9 +180,15 @@ def _drawn(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking
     found = draw(left, wanted.n, wanted.scheme, None if random else _scores(store, run, wanted))
     chance = dict.fromkeys(names, next(iter(found.inclusion.values()))) if random else found.inclusion
     new = LabelDraw(
-        run.run_id, wanted.question, asking.guideline, wanted.scheme, wanted.by, chance, frozenset(found.drawn),
+        run.run_id,
+        wanted.question,
+        asking.guideline,
+        wanted.scheme,
+        wanted.by,
+        chance,
+        frozenset(found.drawn),
         instructions=asking.instructions,
-    )     # fmt: skip
+    )
     same = next((one for one in before if _alike(one, new)), None)
     tasks = _tasks(store, run, wanted, asking, found.drawn)
     number = store.draws.add(new) if same is None else same.number
@@ -201,8 +217,11 @@ def _alike(one: LabelDraw, other: LabelDraw) -> bool:
 
 def _before(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking) -> list[LabelDraw]:
     """The draws from a run for the same question, by the same instructions, of the same unit."""
-    return [one for one in store.draws.of_run(run.run_id, wanted.question)
-            if (one.guideline, one.by) == (asking.guideline, wanted.by)]     # fmt: skip
+    return [
+        one
+        for one in store.draws.of_run(run.run_id, wanted.question)
+        if (one.guideline, one.by) == (asking.guideline, wanted.by)
+    ]
 
 
 def _tasks(
@@ -214,8 +233,11 @@ def _tasks(
 
     items = {one.response_no: one for one in responses_of(store, run.run_id, frozenset(drawn))}
     tasks = [task_of(wanted.question, items[number], whole=wanted.by == "answer") for number in drawn]
-    known = {one.key for one in store.labels.of({one.key for one in tasks}, wanted.question)
-             if one.guideline == asking.guideline}     # fmt: skip
+    known = {
+        one.key
+        for one in store.labels.of({one.key for one in tasks}, wanted.question)
+        if one.guideline == asking.guideline
+    }
     return list({one.key: one for one in tasks if one.key not in known}.values())
 
 
@@ -257,8 +279,9 @@ def _disputed(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsk
         raise UsageError(f"annotators differ on nothing of {run.name} by guideline {asking.guideline}.")
     tasks = [
         replace(task_of(wanted.question, item, whole=False), parts=tuple(disputed[key]))
-        for key, item in items.items() if key in disputed
-    ]  # fmt: skip
+        for key, item in items.items()
+        if key in disputed
+    ]
     return _Asked(tasks, len(items))
 
 

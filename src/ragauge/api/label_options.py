@@ -7,12 +7,8 @@ from typing import Annotated, Any
 
 from ragauge.api.inputs.typed import LastJudge, Store, StoredRun, Typed
 
-Question = Annotated[
-    str, Typed("What is asked: support, relevance, address, refuse or score:METRIC.")
-]
-Guideline = Annotated[
-    Any, Typed("The instructions: a text file, or the hash that another draw named.", metavar="FILE")
-]
+Question = Annotated[str, Typed("What is asked: support, relevance, address, refuse or score:METRIC.")]
+Guideline = Annotated[Any, Typed("The instructions: a text file, or the hash that another draw named.", metavar="FILE")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +17,12 @@ class LabelImportOptions:
 
     source: Annotated[
         Any,
-        Typed("Labels: the page's labels.jsonl, CSV, what judge check reads, Label Studio's JSON.", argument=True,
-              metavar="FILE"),
-    ] = field(kw_only=False)     # fmt: skip
+        Typed(
+            "Labels: the page's labels.jsonl, CSV, what judge check reads, Label Studio's JSON.",
+            argument=True,
+            metavar="FILE",
+        ),
+    ] = field(kw_only=False)
     question: Question = "support"
     annotator: Annotated[str, Typed("Who gave them, where the file does not say.")] = ""
     guideline: Guideline = None
@@ -41,9 +40,13 @@ class LabelDrawOptions:
     run: StoredRun = field(kw_only=False)
     output: Annotated[
         Path | Sequence[Path] | None,
-        Typed("page.html, for people's keys, or tasks.jsonl, for another tool; repeatable, of one draw; else labelled "
-              "in ragauge ui.", "-o --output", list[Path] | None),
-    ] = None     # fmt: skip
+        Typed(
+            "page.html, for people's keys, or tasks.jsonl, for another tool; repeatable, of one draw; else labelled "
+            "in ragauge ui.",
+            "-o --output",
+            list[Path] | None,
+        ),
+    ] = None
     n: Annotated[int, Typed("So many answers; all parts of each are labelled.", "-n", least=1)] = 150
     scheme: Annotated[str, Typed("random, verdict (half of what the judge calls wrong) or uncertain.")] = "random"
     question: Question = "support"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ragauge.store.labels import LabelDraw
     from ragauge.store.open import Store
 
-MOST_NAME = 60     # characters of an annotator's name
-MOST_DRAWS = 64     # that an error looks for the nearest among
-AT_A_TIME = 100     # responses with their texts in memory
+MOST_NAME = 60  # characters of an annotator's name
+MOST_DRAWS = 64  # that an error looks for the nearest among
+AT_A_TIME = 100  # responses with their texts in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class GivenLabel:
 
 def label_draws(
     run: str = "", *, limit: int = 20, before: int | None = None, store: str | None = None
-) -> list[DrawProgress]:     # fmt: skip
+) -> list[DrawProgress]:
     """The draws of a run, or the newest of all, the last first, each with how far every annotator is.
 
     Args:
@@ -189,9 +189,9 @@ def give_label(draw: int, given: GivenLabel, *, store: str | None = None) -> Lab
             raise UnknownName(f"label of {drawn.question}", given.value, values)
         said = {where: value for _, where, value in _last(opened, drawn, [item], who)}
         if said.get((item.key, parts[given.part])) != given.value:
-            opened.labels.add([Label(
-                item.key, parts[given.part], drawn.question, given.value, who, now(), drawn.guideline
-            )])     # fmt: skip
+            opened.labels.add(
+                [Label(item.key, parts[given.part], drawn.question, given.value, who, now(), drawn.guideline)]
+            )
             decide_again(opened, drawn.run_id, _alike(opened, drawn, item.key))
         return _sheet(opened, drawn, who, place)
 
@@ -317,13 +317,26 @@ def _sheet(store: Store, draw: LabelDraw, who: str, answer: int) -> LabelSheet:
     task = None
     if place:
         item = items[place - 1]
-        task = next((task_of(draw.question, one, whole=draw.by == "answer") for one in
-                     store.runs.load([item.response_no])), None)  # fmt: skip
+        task = next(
+            (task_of(draw.question, one, whole=draw.by == "answer") for one in store.runs.load([item.response_no])),
+            None,
+        )
     mine = {part_text(part): value for (key, part), value in said.items() if task is not None and key == task.key}
     return LabelSheet(
-        draw.number, draw.question, draw.guideline, draw.instructions or _known(draw), choices_of(draw.question), who,
-        len(items), place, task, mine, len(said), sum(len(one.parts) for one in items), following,
-    )     # fmt: skip
+        draw.number,
+        draw.question,
+        draw.guideline,
+        draw.instructions or _known(draw),
+        choices_of(draw.question),
+        who,
+        len(items),
+        place,
+        task,
+        mine,
+        len(said),
+        sum(len(one.parts) for one in items),
+        following,
+    )
 
 
 def _known(draw: LabelDraw) -> str:
@@ -346,8 +359,19 @@ def _progress(store: Store, draws: Sequence[LabelDraw], names: Mapping[str, str]
     for draw, items in drawn:
         mine = [label for key in {one.key for one in items} for label in by_key.get(key, ())]
         counts = Counter(who for who, _, _ in _said_of(draw, items, mine))
-        found.append(DrawProgress(
-            draw.number, draw.run_id, names.get(draw.run_id, draw.run_id), draw.question, draw.guideline, draw.scheme,
-            draw.by, draw.at, len(items), sum(len(one.parts) for one in items), dict(counts.most_common()),
-        ))     # fmt: skip
+        found.append(
+            DrawProgress(
+                draw.number,
+                draw.run_id,
+                names.get(draw.run_id, draw.run_id),
+                draw.question,
+                draw.guideline,
+                draw.scheme,
+                draw.by,
+                draw.at,
+                len(items),
+                sum(len(one.parts) for one in items),
+                dict(counts.most_common()),
+            )
+        )
     return found

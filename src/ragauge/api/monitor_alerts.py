@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ragauge.store.monitors import AlertList, KeptAlert
     from ragauge.store.open import Store
 
-BEFORE = 28     # days before an alert of drift or of the judge, whose traces are held against those since
+BEFORE = 28  # days before an alert of drift or of the judge, whose traces are held against those since
 SAID: tuple[Resolution, ...] = ("acknowledged", "false_alarm")
 
 
@@ -128,9 +128,10 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     with open_store(store_url(store)) as opened:
         came = traffic_projects(opened)
         series = [
-            _with_labels(opened, one, by) for by in watchings(section, watched, came)
+            _with_labels(opened, one, by)
+            for by in watchings(section, watched, came)
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
-        ]  # fmt: skip
+        ]
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
         of = watched_projects(section, watched, came)
         tested = projects_before(opened, looked_into(section, came), datetime.now(UTC).date())
@@ -219,14 +220,22 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
     with open_store(store_url(store)) as opened:
         kept = opened.monitors.alert(alert_id)
         held = _held(kept.alert, _silences(opened, config))
-        if kept.alert.said:     # it says itself what fired: no monitor of a metric did
+        if kept.alert.said:  # it says itself what fired: no monitor of a metric did
             told = said_account(opened, kept.alert, section_of(config))
             return AlertResult(ToldAlert(told, kept.resolution, silenced=held))
         watch = _watch_of(kept.alert, config)
         if watch is None:
-            return AlertResult(ToldAlert(bare(kept.alert), kept.resolution, (
-                "Its monitor does not stand in the configuration any more, so causes and traces are not gathered."
-            ), held))  # fmt: skip
+            return AlertResult(
+                ToldAlert(
+                    bare(kept.alert),
+                    kept.resolution,
+                    (
+                        "Its monitor does not stand in the configuration any more, so causes and traces are not "
+                        "gathered."
+                    ),
+                    held,
+                )
+            )
         told = account_of(opened, kept.alert, watch)
         worst = tuple(one._replace(query=_question(opened, one)) for one in told.traces)
         return AlertResult(ToldAlert(replace(told, traces=worst), kept.resolution, silenced=held))
@@ -235,7 +244,7 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
 def _question(store: Store, one: TraceOf) -> str:
     try:
         return store.runs.response(one.run_id, one.trace_id)[0].query
-    except UnknownName:     # its run was deleted meanwhile
+    except UnknownName:  # its run was deleted meanwhile
         return ""
 
 

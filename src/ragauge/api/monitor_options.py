@@ -97,9 +97,9 @@ class MonitorMarkOptions:
 class MonitorShadowOptions:
     """Which candidate is held against production. Each field is an argument of `monitor_shadow`."""
 
-    system: Annotated[
-        Any, Typed("The candidate, as ragauge run takes it.", argument=True, metavar="SYSTEM")
-    ] = field(kw_only=False)  # fmt: skip
+    system: Annotated[Any, Typed("The candidate, as ragauge run takes it.", argument=True, metavar="SYSTEM")] = field(
+        kw_only=False
+    )
     like: Annotated[str, Typed("The run of traffic whose questions it is asked: id or name.")]
     sample: Annotated[int, Typed("So many of its questions, drawn at random.", least=2)] = 200
     margin: Annotated[str, Typed("How much of a metric's mean may be lost.")] = "3%"
@@ -124,8 +124,7 @@ class DeleteOptions:
     user: Annotated[str, Typed("All of a user: the value of a segment or attribute user.")] = ""
     tenant: Annotated[str, Typed("The same of a tenant.")] = ""
     segment: Annotated[
-        Sequence[str],
-        Typed("The same of any other segment; repeatable.", kind=list[str] | None, metavar="NAME=VALUE"),
+        Sequence[str], Typed("The same of any other segment; repeatable.", kind=list[str] | None, metavar="NAME=VALUE")
     ] = ()
     dry_run: Annotated[bool, Typed("Only say what would be deleted.")] = False
     store: Store = None

@@ -67,9 +67,11 @@ def monitor_plan(wanted: MonitorPlanOptions) -> MonitorPlanResult:
         raise UsageError("monitor plan: name a stored run, or give --mean and --deviation, such as 0.9 and 0.2.")
     metric = wanted.metric if wanted.run is not None else ""
     cost = cost if wanted.judge_cost is None else wanted.judge_cost
-    return MonitorPlanResult(planned(values, PlannedMonitor(
-        wanted.requests, drop, promise.chance, promise.days, wanted.series, cost, metric,
-    )))  # fmt: skip
+    return MonitorPlanResult(
+        planned(
+            values, PlannedMonitor(wanted.requests, drop, promise.chance, promise.days, wanted.series, cost, metric)
+        )
+    )
 
 
 def _promise(text: str) -> FalseAlarms:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
 
-EXAMPLE = "monitor: {monitors: [{metric: faithfulness, max_drop: 3%}]}"     # the shortest section that watches
-SAMPLED = 200     # responses on a side whose facts are looked at
+EXAMPLE = "monitor: {monitors: [{metric: faithfulness, max_drop: 3%}]}"  # the shortest section that watches
+SAMPLED = 200  # responses on a side whose facts are looked at
 
 
 class NoTraffic(UsageError):  # noqa: N818 - what is lacking
@@ -98,12 +98,19 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
         days = [one.at.date() for one in came]
         drift = _drift(store, monitor, projects, since)
         tested = projects_before(store, looked_into(monitor, projects), max(days) + timedelta(days=1))
-    return ReplayResult(Replay(
-        min(days), max(days), len(came), sum(_pending(one) for one in came),
-        alarm_shares(monitor, watches.metrics, {one.asks: one.limit for one in series}, tested), tuple(series), told,
-        {alert.alert_id: alert.ended_at.isoformat() for alert in alerts if alert.ended_at is not None},
-        drift,
-    ))  # fmt: skip
+    return ReplayResult(
+        Replay(
+            min(days),
+            max(days),
+            len(came),
+            sum(_pending(one) for one in came),
+            alarm_shares(monitor, watches.metrics, {one.asks: one.limit for one in series}, tested),
+            tuple(series),
+            told,
+            {alert.alert_id: alert.ended_at.isoformat() for alert in alerts if alert.ended_at is not None},
+            drift,
+        )
+    )
 
 
 def _drift(store: Store, monitor: MonitorSection, came: Sequence[str], since: str) -> tuple[DriftDay, ...]:
@@ -176,7 +183,7 @@ def accounted(store: Store, alert: Alert, watch: Watch, came: Sequence[Arrival])
     verdicts = verdicts_of(store, run_ids)
     counts = tuple(count_verdicts(verdicts, (arrival.number for arrival in side)) for side in looked)
     causes: dict[int, Cause] = {}
-    if all(side.is_current for side in counts):     # failures counted by two rules are not compared
+    if all(side.is_current for side in counts):  # failures counted by two rules are not compared
         failed = {number for number, (verdict, _) in verdicts.items() if verdict == "failed"}
         causes = {number: cause for number, cause in causes_of(store, run_ids).items() if number in failed}
     before, now = (facts_of(store, [one.number for one in side[-SAMPLED:]]) for side in looked)

@@ -20,7 +20,7 @@ KEEP_ALL = "without it every one is judged; sample: {rate: 100%} keeps that"
 
 def judged(monitor: MonitorSection | None) -> str:
     """What a judge is asked about: which share of the requests, by which metrics, and who."""
-    if monitor is None:     # as `monitoring.policy` has it without a section
+    if monitor is None:  # as `monitoring.policy` has it without a section
         return "100% of the requests, production, by local"
     by = "nobody" if monitor.judge in ("none", "") else monitor.judge
     default = "" if monitor.sample.given("rate") else f", the default where there is a section monitor ({KEEP_ALL})"
@@ -73,10 +73,16 @@ def mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
             build_judge(monitor.judge)
     except RagaugeError as error:
         yield file.problem("monitor.judge", str(error), monitor.line("judge"))
-    named = [(f"monitor.notify[{one.place}].{key}", getattr(one, key), one.line(key))
-             for one in monitor.notify for key in ("webhook", "email", "otlp")]     # fmt: skip
-    named += [(f"monitor.notify[{one.place}].headers.{name}", value, one.line("headers"))
-              for one in monitor.notify for name, value in one.headers.items()]     # fmt: skip
+    named = [
+        (f"monitor.notify[{one.place}].{key}", getattr(one, key), one.line(key))
+        for one in monitor.notify
+        for key in ("webhook", "email", "otlp")
+    ]
+    named += [
+        (f"monitor.notify[{one.place}].headers.{name}", value, one.line("headers"))
+        for one in monitor.notify
+        for name, value in one.headers.items()
+    ]
     for key, value, line in [*named, ("monitor.redact.key", monitor.redact.key, monitor.redact.line("key"))]:
         if value and value.startswith("$") and not os.environ.get(value[1:]):
             yield file.problem(key, f"the environment variable {value[1:]} is not set here.", line)
@@ -91,7 +97,7 @@ def _of_schedule(file: ConfigFile, one: ScheduleSection) -> Iterator[DataError]:
         yield file.problem(f"{at}.run", f"{expected}, got {one.run!r}. Write {one.run}:NAME.", one.line("run"))
     for key in ("set", "settings", "corpus", "rules"):
         path = getattr(one, key)
-        stored = key == "set" and path and not Path(path).suffix     # a stored set's name
+        stored = key == "set" and path and not Path(path).suffix  # a stored set's name
         if path and not stored and not Path(path).exists():
             yield file.problem(f"{at}.{key}", f"there is no {path} here.", one.line(key))
 
@@ -120,7 +126,7 @@ def _never(watched: Watches) -> Iterator[tuple[str, str]]:
     from ragauge.metrics.measure import measure_all
 
     metrics = select(list(dict.fromkeys(watch.metric for watch in watched.metrics)))
-    asked = Facts(Example("request", "?"), Response("request", error="not asked"))     # labels come before failures
+    asked = Facts(Example("request", "?"), Response("request", error="not asked"))  # labels come before failures
     for metric, measured in zip(metrics, measure_all(metrics, asked), strict=True):
         if measured.status == "not_applicable":
             yield str(metric), measured.reason

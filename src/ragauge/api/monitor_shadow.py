@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-K = 10                       # documents of a question that are looked at
+K = 10  # documents of a question that are looked at
 GOLDEN = f"recall@{K}"
 
 
@@ -45,9 +45,12 @@ class ShadowResult(PageResult):
     _what = "shadow of production"
 
     def __init__(
-        self, verdict: ShadowVerdict, comparison: ComparisonResult, documents: RetrievedDocuments | None = None,
+        self,
+        verdict: ShadowVerdict,
+        comparison: ComparisonResult,
+        documents: RetrievedDocuments | None = None,
         golden: ComparisonResult | None = None,
-    ) -> None:     # fmt: skip
+    ) -> None:
         self.verdict, self.comparison = verdict, comparison
         self.documents, self.golden = documents, golden
 
@@ -55,9 +58,11 @@ class ShadowResult(PageResult):
     def _value(self) -> dict[str, object]:
         golden = None if self.golden is None else self.golden.compared
         return {
-            "verdict": self.verdict, "documents": self.documents, "golden": golden,
+            "verdict": self.verdict,
+            "documents": self.documents,
+            "golden": golden,
             "comparison": self.comparison.compared,
-        }  # fmt: skip
+        }
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.shadow import shadow_sections
@@ -95,9 +100,9 @@ def monitor_shadow(wanted: MonitorShadowOptions) -> ShadowResult:
         if base.kind != "traffic":
             raise UsageError(f"--like: {base.name} is a run of a set. Name a run of traffic: ragauge monitor status.")
         numbers = sorted(store.runs.order(base.run_id).numbers)
-        drawn = random.Random(base.run_id).sample(numbers, min(wanted.sample, len(numbers)))     # noqa: S311 - a sample
+        drawn = random.Random(base.run_id).sample(numbers, min(wanted.sample, len(numbers)))  # noqa: S311 - a sample
         loaded = store.runs.load(sorted(drawn))
-        golden = _golden_base(wanted, store)     # before the candidate's own run over the set
+        golden = _golden_base(wanted, store)  # before the candidate's own run over the set
     examples = {one.example.query_id: Example(one.example.query_id, one.example.query) for one in loaded}
     asked = EvalSet(f"{base.name} sample", tuple(examples.values()))
     candidate = _run(wanted, asked, f"shadow of {base.name}", url)
@@ -158,8 +163,9 @@ def _golden(wanted: MonitorShadowOptions, golden: _GoldenSet, url: str) -> Compa
 def _documents(before: dict[str, Response], store: Store, candidate: str) -> RetrievedDocuments | None:
     """What both retrieve for the same questions."""
     pairs = [
-        (old.passages, new.passages) for example, new in store.runs.pairs(candidate)
+        (old.passages, new.passages)
+        for example, new in store.runs.pairs(candidate)
         if (old := before.get(example.query_id)) is not None and old.passages is not None and new.passages is not None
-    ]  # fmt: skip
+    ]
     ids = [tuple([one.doc_id for one in side] for side in pair) for pair in pairs]
     return retrieved_documents([old for old, _ in ids], [new for _, new in ids], K) if ids else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.data.config.monitor import MonitorSection
     from ragauge.store.open import Store
 
-EVERY = "all"     # as a monitor of a silence: those of all
+EVERY = "all"  # as a monitor of a silence: those of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,14 @@ class SaidSilence:
 
 
 def silence(
-    monitor: str, *, lasts: str = "2h", why: str = "", segment: str = "", config: Path | None = None,
+    monitor: str,
+    *,
+    lasts: str = "2h",
+    why: str = "",
+    segment: str = "",
+    config: Path | None = None,
     store: str | None = None,
-) -> SaidSilence:  # fmt: skip
+) -> SaidSilence:
     """Tells nobody of a monitor's alerts from now on for a while. They are raised, kept and shown all the same.
 
     An alert that is still open when the silence ends is told then; one that ended meanwhile is not.

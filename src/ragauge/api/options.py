@@ -30,14 +30,15 @@ class EvaluateOptions(ModelCallOptions):
         Typed(
             "A stored run (id, name or latest), a file with questions and responses, or two files: "
             "the eval set, then the responses, joined on query_id.",
-            kind=list[str], argument=True, metavar="RUN|FILE...",
+            kind=list[str],
+            argument=True,
+            metavar="RUN|FILE...",
         ),
-    ] = field(kw_only=False)     # fmt: skip
+    ] = field(kw_only=False)
     set: Any = None
     metrics: Metrics = ()
     judge: Annotated[
-        Any,
-        Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."),
+        Any, Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE.")
     ] = "local"
     judge_name: str = ""
     judge_repeats: Annotated[int, Typed("Ask the judge so many times and print how far the means vary.", least=1)] = 1
@@ -59,9 +60,7 @@ class EvaluateOptions(ModelCallOptions):
     workers: Annotated[int | None, Typed("Processes; all cores by default.", least=1)] = None
     index: Index = None
     baseline: Baseline = None
-    variant: Annotated[
-        str, Typed("Passages that the answers rest on: own, oracle, closed_book or replayed.")
-    ] = "own"
+    variant: Annotated[str, Typed("Passages that the answers rest on: own, oracle, closed_book or replayed.")] = "own"
     traffic: Annotated[bool, Typed("The responses are production traffic, not an eval set's.")] = False
     retry_failed: Annotated[bool, Typed("Do again what failed before.")] = False
     progress: Callable[["Progress"], None] | None = None
@@ -76,11 +75,18 @@ class EvaluateOptions(ModelCallOptions):
         paths = isinstance(self.source, tuple) and all(isinstance(one, str) for one in self.source)
         one = self.source if paths else (self.source,)
         return InputSource(
-            one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
-            config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
-            context_marker=self.context_marker, scores=score_columns(self.scores),
+            one if self.set is None else (self.set, *one),
+            self.columns or {},
+            named(self.segments),
+            self.name,
+            config=self.config or {},
+            warn=self.warn,
+            variant=self.variant,
+            traffic=self.traffic,
+            context_marker=self.context_marker,
+            scores=score_columns(self.scores),
             without_retrieval=self.without_retrieval,
-        )     # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +97,10 @@ class RunOptions:
         Any,
         Typed(
             "module:name of a Python function or class, a URL, or a file of recorded responses.",
-            argument=True, metavar="SYSTEM",
+            argument=True,
+            metavar="SYSTEM",
         ),
-    ] = field(kw_only=False)     # fmt: skip
+    ] = field(kw_only=False)
     set: Annotated[
         Any, Typed("The questions: a file or folder, or a stored set's name.", argument=True, metavar="SET")
     ] = field(kw_only=False)
@@ -150,9 +157,7 @@ class JudgingOptions:
 
     metrics: Annotated[str, Typed("Metrics or presets, comma-separated.", "-m --metrics", panel=JUDGING)] = ""
     judge: Annotated[str, Typed("local, none, openai:MODEL, hybrid:openai:MODEL, jury:A+B.", panel=JUDGING)] = "local"
-    max_cost: Annotated[
-        float | None, Typed("US dollars that the judge may spend; a hard stop.", panel=JUDGING)
-    ] = None
+    max_cost: Annotated[float | None, Typed("US dollars that the judge may spend; a hard stop.", panel=JUDGING)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,15 +165,15 @@ class ConfirmOptions:
     """What is to be confirmed. Each field is an argument of `confirm`, whose documentation explains it."""
 
     run: Annotated[Any, Typed("An evaluated run: id, name or latest.", argument=True)] = field(kw_only=False)
-    system: Annotated[
-        Any, Typed("The system that answered it, as `ragauge run` takes it; it must take passages.")
-    ] = field(kw_only=False)
-    corpus: Annotated[
-        Any, Typed("The documents' texts: .jsonl, .csv, a folder of text; else what was recorded.")
-    ] = None
-    limit: Annotated[
-        int, Typed("Experiments, at most: each cause in turn, its examples drawn at random.", least=1)
-    ] = 30
+    system: Annotated[Any, Typed("The system that answered it, as `ragauge run` takes it; it must take passages.")] = (
+        field(kw_only=False)
+    )
+    corpus: Annotated[Any, Typed("The documents' texts: .jsonl, .csv, a folder of text; else what was recorded.")] = (
+        None
+    )
+    limit: Annotated[int, Typed("Experiments, at most: each cause in turn, its examples drawn at random.", least=1)] = (
+        30
+    )
     seed: Annotated[int, Typed("Of the draw.")] = 0
     control: Annotated[
         bool, Typed("Answer from the unchanged passages too, for systems that vary: twice the calls.")
@@ -194,9 +199,10 @@ LabelledSource = Annotated[
     Any,
     Typed(
         "Answers or claims with passages and human labels, or a run that people labelled.",
-        argument=True, metavar="RUN|FILE",
+        argument=True,
+        metavar="RUN|FILE",
     ),
-]     # fmt: skip
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,17 +234,14 @@ class CheckJudgeOptions(LabelledOptions):
     source: LabelledSource = field(default=None, kw_only=False)
     judge: Annotated[
         Any,
-        Typed(
-            "Who is checked: openai:MODEL and others; repeatable. local always comes along.", kind=list[str] | None
-        ),
+        Typed("Who is checked: openai:MODEL and others; repeatable. local always comes along.", kind=list[str] | None),
     ] = ()
     verdict: Annotated[
         str | Sequence[str],
         Typed("Columns of the file with verdicts of judges asked elsewhere; then nobody is asked but by --judge."),
     ] = ()
     modes: Annotated[
-        str | Sequence[str],
-        Typed("How models are asked: fused (all claims in a call), per_claim, or both."),
+        str | Sequence[str], Typed("How models are asked: fused (all claims in a call), per_claim, or both.")
     ] = "fused,per_claim"
     segments: Segments = ()
 
@@ -261,22 +264,21 @@ class ProbeOptions(ModelCallOptions):
         Any,
         Typed(
             "A stored run, or a file: answers with passages (labels where known), or pairs of answers.",
-            argument=True, metavar="RUN|FILE",
+            argument=True,
+            metavar="RUN|FILE",
         ),
-    ] = field(kw_only=False)     # fmt: skip
+    ] = field(kw_only=False)
     judge: Annotated[Any, Typed("Who is probed: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
     judge_name: str = ""
     prompts: Any = None
-    probes: Annotated[
-        str | Sequence[str], Typed("Which, comma-separated; by default all that the examples allow.")
-    ] = ""
+    probes: Annotated[str | Sequence[str], Typed("Which, comma-separated; by default all that the examples allow.")] = (
+        ""
+    )
     family: Annotated[
         str,
         Typed("Column that says who wrote an answer, for self_preference; COLUMN=VALUE names the judge's own family."),
     ] = ""
-    tolerance: Annotated[
-        float | None, Typed("How far a value may lie from what must hold; 0.05 by default.")
-    ] = None
+    tolerance: Annotated[float | None, Typed("How far a value may lie from what must hold; 0.05 by default.")] = None
     supported: Annotated[
         str | Collection[str], Typed("Values of the label that mean supported; all others mean not.")
     ] = ()
@@ -371,9 +373,9 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     document_prefix: Annotated[str, Typed("What stands before each document.", metavar="TEXT")] = ""
     queries: Annotated[Any, Typed("A file of vectors to ask.")] = None
     holdout: Annotated[int, Typed("Take so many of the vectors out and ask them.", least=0)] = 0
-    metric: Annotated[
-        Literal["cosine", "l2", "ip"], Typed("Of the vectors.", kind=Literal["cosine", "l2", "ip"])
-    ] = "cosine"
+    metric: Annotated[Literal["cosine", "l2", "ip"], Typed("Of the vectors.", kind=Literal["cosine", "l2", "ip"])] = (
+        "cosine"
+    )
     k: Annotated[int, Typed("How many neighbours.", "-k", least=1)] = 10
     portfolio: Annotated[
         bool, Typed("OpenSearch's five settings of a graph, with --target one by one until it is met.")
@@ -388,9 +390,7 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     filter: Annotated[
         Mapping[str, str] | None, Typed("Search where columns have these values: lang=de, comma = and, one each.")
     ] = None
-    oversample: Annotated[
-        str | int | Sequence[int], Typed("How many times k post-filtering asks for.")
-    ] = "1,10"
+    oversample: Annotated[str | int | Sequence[int], Typed("How many times k post-filtering asks for.")] = "1,10"
     name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""
 
     @property

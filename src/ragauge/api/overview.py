@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragauge.store.run_list import RunFacts
 
 MOST_SETS = 6
-LOOKED_AT = 200     # runs, the newest
+LOOKED_AT = 200  # runs, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def overview(*, store: str | None = None) -> StoreOverview:
         listed, bases = opened.runs.list(LOOKED_AT), Bases(opened)
         facts = opened.run_list.facts([run.run_id for run in listed])
         rows = [(run, row_without_verdict(run, facts[run.run_id])) for run in listed if run.run_id in facts]
-        by_set: dict[tuple[str, str], tuple[Run, RunRow]] = {}     # traffic is of no set
+        by_set: dict[tuple[str, str], tuple[Run, RunRow]] = {}  # traffic is of no set
         for run, row in rows:
             if row.headline and row.state == "finished":
                 by_set.setdefault((row.kind, row.set), (run, row))
@@ -103,6 +103,11 @@ def _newest(store: Store, run: Run, row: RunRow, known: tuple[RunFacts, Bases]) 
     column, _, value = first.segment.partition("=") if first is not None else ("", "", "")
     cause = first.cause if first is not None and first.cause in card.causes else ""
     return NewestRun(
-        row, held.base.run_id if held.base is not None else "", held.why, verdict(card), against(card),
-        first_thing(card), (column, value, cause) if column else (),
-    )     # fmt: skip
+        row,
+        held.base.run_id if held.base is not None else "",
+        held.why,
+        verdict(card),
+        against(card),
+        first_thing(card),
+        (column, value, cause) if column else (),
+    )

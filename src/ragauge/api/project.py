@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 CONFIG, SYSTEM, GOLDEN = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl"
 SCHEMA, WORKFLOW, IGNORE = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
-QUESTIONS = 20      # of a first set that is made from documents
-TABLES_READ = 10    # files that are tried as an eval set
+QUESTIONS = 20  # of a first set that is made from documents
+TABLES_READ = 10  # files that are tried as an eval set
 EXAMPLES = "eval/example_documents"
 LABELS = ("relevant", "references", "answerable")
 
@@ -149,9 +149,18 @@ def begin(wanted: InitOptions) -> Begun:
     moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
     notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said, other) if note)
     return Begun(
-        str(root), project.frameworks, targets, target, example, path, len(questions), made_up, tuple(writing.files),
-        notes, asked,
-    )     # fmt: skip
+        str(root),
+        project.frameworks,
+        targets,
+        target,
+        example,
+        path,
+        len(questions),
+        made_up,
+        tuple(writing.files),
+        notes,
+        asked,
+    )
 
 
 class _Writing:
@@ -257,7 +266,7 @@ def _questions(
         if eval_set is not None and not all("starter" in example.tags for example in eval_set.examples):
             return eval_set, name, False
         starters = starters or (None if eval_set is None else (eval_set, name))
-    if starters is not None:     # made up here before; the user's own, wherever they lie, come first
+    if starters is not None:  # made up here before; the user's own, wherever they lie, come first
         return *starters, True
     if asked.options:
         raise UsageError(f"no file of questions is found that {' '.join(asked.options)} fits. Name it: --set FILE.")
@@ -265,7 +274,7 @@ def _questions(
     if project.documents:
         try:
             made = first_questions(root / project.documents, QUESTIONS, labelled=target.startswith("reference:"))
-        except DataError:     # documents that cannot be read make no questions
+        except DataError:  # documents that cannot be read make no questions
             made = None
     if made is not None and len(made):
         what = f"{len(made)} questions from the headings of {project.documents}: replace them"
@@ -298,9 +307,11 @@ def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
     for example in made.examples:
         labels = {doc_id: 1 for group in example.relevant or () for doc_id in group.doc_ids}
         yield {
-            "query_id": example.query_id, "query": example.query, **({"relevant": labels} if labels else {}),
+            "query_id": example.query_id,
+            "query": example.query,
+            **({"relevant": labels} if labels else {}),
             "tags": sorted(example.tags),
-        }  # fmt: skip
+        }
 
 
 def _having(questions: EvalSet, name: str) -> int:
@@ -318,12 +329,13 @@ def _settings(writing: _Writing, config: str, workflow: str, command: str) -> st
     from ragauge.data.config.file import json_schema
 
     writing.put(CONFIG, config, "what a change must not break")
-    writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml",
-                own=True)     # fmt: skip
+    writing.put(
+        SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml", own=True
+    )
     if (writing.root / ".git").exists():
         there = writing.text(WORKFLOW)
         asked = files.asked_in(there)
-        own = there.replace(asked, command) == workflow if asked else False     # nobody has changed it since
+        own = there.replace(asked, command) == workflow if asked else False  # nobody has changed it since
         writing.put(WORKFLOW, workflow, "evaluates and gates every pull request", own=own)
         writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
         if asked and asked != command and not (own or writing.force):

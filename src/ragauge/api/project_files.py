@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from ragauge.engine.project import Candidate
 
 FILES = (
-    "requirements.txt", "requirements/base.txt", "requirements/main.txt", "requirements/prod.txt",
+    "requirements.txt",
+    "requirements/base.txt",
+    "requirements/main.txt",
+    "requirements/prod.txt",
     "requirements/requirements.txt",
-)  # fmt: skip
+)
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-VARIABLE = "RAGAUGE"     # of a repository: what pip installs where only this machine has this ragauge
+VARIABLE = "RAGAUGE"  # of a repository: what pip installs where only this machine has this ragauge
 IN_VARIABLE = f"${{{{ vars.{VARIABLE} }}}}"
-LISTED = "ragauge-needs.txt"     # in the runner's temporary folder
+LISTED = "ragauge-needs.txt"  # in the runner's temporary folder
 FROM_PYPROJECT = (
     "python -c \"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], "
-    f"sep='\\n')\" > \"$RUNNER_TEMP/{LISTED}\""
+    f'sep=\'\\n\')" > "$RUNNER_TEMP/{LISTED}"'
 )
 
 
@@ -180,12 +183,12 @@ import {module}
     """Answer and passages for a question."""
 {body}
 '''
-SOURCES = '''
+SOURCES = """
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "{root}"))
-'''
+"""
 CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
 # What a change must not break. Drops are measured from a baseline, with intervals: see ragauge docs gates.
 {size}{columns}
@@ -232,27 +235,50 @@ jobs:
         with: {{name: ragauge-report, path: report.html}}
 """
 ASKED = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
-OPENERS = [     # what any system can be asked before its users' questions are there
+OPENERS = [  # what any system can be asked before its users' questions are there
     {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
     {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
     {"query_id": "s3", "query": "What should a new user know first?", "tags": ["starter"]},
 ]
-DOCUMENTS = {     # of an example for a folder in which there is nothing yet
+DOCUMENTS = {  # of an example for a folder in which there is nothing yet
     "returns": "# Returns\n\nA kettle can be returned within 30 days of delivery. The refund arrives within a week.\n",
     "delivery": "# Delivery\n\nParcels leave the warehouse within two working days. Islands wait for a week.\n",
     "care": "# Care\n\nDescale the kettle every three months. Never put it into the dishwasher.\n",
 }
 EXAMPLES = [
-    {"query_id": "q1", "query": "Within how many days can a kettle be returned?", "relevant": {"returns": 1},
-     "reference_answer": "Within 30 days of delivery.", "answerable": True, "tags": ["starter"]},
-    {"query_id": "q2", "query": "When do parcels leave the warehouse?", "relevant": {"delivery": 1},
-     "reference_answer": "Within two working days.", "answerable": True, "tags": ["starter"]},
-    {"query_id": "q3", "query": "How often should the kettle be descaled?", "relevant": {"care": 1},
-     "reference_answer": "Every three months.", "answerable": True, "tags": ["starter"]},
-    {"query_id": "q4", "query": "Which colours does the kettle come in?", "relevant": {}, "answerable": False,
-     "tags": ["starter"]},
-]     # fmt: skip
-DROPS = {     # what a rule needs -> the rule
+    {
+        "query_id": "q1",
+        "query": "Within how many days can a kettle be returned?",
+        "relevant": {"returns": 1},
+        "reference_answer": "Within 30 days of delivery.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q2",
+        "query": "When do parcels leave the warehouse?",
+        "relevant": {"delivery": 1},
+        "reference_answer": "Within two working days.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q3",
+        "query": "How often should the kettle be descaled?",
+        "relevant": {"care": 1},
+        "reference_answer": "Every three months.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q4",
+        "query": "Which colours does the kettle come in?",
+        "relevant": {},
+        "answerable": False,
+        "tags": ["starter"],
+    },
+]
+DROPS = {  # what a rule needs -> the rule
     "relevant": "{{metric: recall@5, max_drop: {points} points}}",
     "answers": "{{metric: faithfulness, max_drop: {points} points}}",
     "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
@@ -296,8 +322,11 @@ def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
     enough = {key for key in DROPS if counts.get(key, 0) >= LEAST}
     kept = [key for key in DROPS if key in (enough or {key for key, n in counts.items() if n})]
     rules = [f"    - {DROPS[key].format(points=points(counts[key]))}" for key in kept]
-    rules += [f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
-              for key in DROPS if counts.get(key) and key not in kept]     # fmt: skip
+    rules += [
+        f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
+        for key in DROPS
+        if counts.get(key) and key not in kept
+    ]
     columns = f"\n# ragauge run and ragauge validate --set read its file with: {join(options)}" if options else ""
     failed = max(2, -(-100 // max(LEAST, counts["answers"])))
     return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}", columns=columns)
@@ -310,8 +339,10 @@ def size(counts: Mapping[str, int]) -> str:
         return f"{n} questions decide nothing: every rule says not enough data before there are {LEAST}."
     if points(n) == USUAL:
         return f"{n:,} questions decide a drop of {USUAL} points."
-    return (f"{n} questions decide a drop of {points(n)} points; {USUAL} points take about "
-            f"{examples_for(USUAL / 100)} (ragauge validate --set).")     # fmt: skip
+    return (
+        f"{n} questions decide a drop of {points(n)} points; {USUAL} points take about "
+        f"{examples_for(USUAL / 100)} (ragauge validate --set)."
+    )
 
 
 def workflow(words: Sequence[str], needs: Needs) -> str:
@@ -335,11 +366,15 @@ def _install(needs: Needs) -> str:
     """The step that installs, with what is not known as a comment."""
     origin = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
     lines = [f"      # what the system imports, {origin}"] if needs.install else []
-    lines += [f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
-              for module, path in needs.unknown]     # fmt: skip
+    lines += [
+        f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
+        for module, path in needs.unknown
+    ]
     wanted = _published()
     if not wanted:
-        lines.append(f"      # ADD {VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG")
+        lines.append(
+            f"      # ADD {VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG"
+        )
     command = f'pip install "{wanted or IN_VARIABLE}" {needs.install}'.rstrip()
     if needs.before:
         return "\n".join([*lines, "      - run: |", f"          {needs.before}", f"          {command}"])

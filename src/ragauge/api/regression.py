@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ragauge.data.example import EvalSet
     from ragauge.data.response import Passage
 
-MOST_TEXT = 600          # characters of an answer that a failure prints
-PATIENCE = 24 * 3600.0   # seconds to wait for the process that evaluates
+MOST_TEXT = 600  # characters of an answer that a failure prints
+PATIENCE = 24 * 3600.0  # seconds to wait for the process that evaluates
 
 
 class ExampleOpen(Exception):  # noqa: N818 - what happened
@@ -33,7 +33,7 @@ class ExampleOpen(Exception):  # noqa: N818 - what happened
 class ExampleFailed(AssertionError):  # noqa: N818 - what happened
     """An example does not meet what a test wants of it; the text holds its question, answer, cause and what to do."""
 
-    __module__ = "builtins"     # as of pytest's own: a line of the summary begins with what fell short, not with a path
+    __module__ = "builtins"  # as of pytest's own: a line of the summary begins with what fell short, not with a path
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class TestedExample:
         view: the example with its response, evidence, scores and cause.
     """
 
-    __test__ = False     # no class of tests, whatever its name begins with
+    __test__ = False  # no class of tests, whatever its name begins with
 
     def __init__(self, card: Scorecard, view: ExampleView, store: str, *, whole: bool) -> None:
         self.card, self.view = card, view
@@ -249,7 +249,7 @@ class TestedExample:
 
         metric = str(parse(name))
         if metric not in self.view.scores:
-            raise UsageError(f"{metric} was not evaluated. Add it: metrics=\"default,{metric}\" beside the set.")
+            raise UsageError(f'{metric} was not evaluated. Add it: metrics="default,{metric}" beside the set.')
         return metric
 
     def __repr__(self) -> str:
@@ -282,7 +282,7 @@ class Evaluations:
             try:
                 with self._alone(key):
                     self._found[key] = self._evaluated(asked, only, key)
-            except RagaugeError as error:     # said by every test, tried once
+            except RagaugeError as error:  # said by every test, tried once
                 self._found[key] = error
         evaluated = self._found[key]
         if isinstance(evaluated, RagaugeError):
@@ -326,9 +326,14 @@ class Evaluations:
         chosen = tuple(example for example in kept if only is None or example.query_id in only)
         part = "" if len(chosen) == len(whole.examples) else f" ({len(chosen)} of {len(whole.examples)})"
         made = run(
-            asked.system, replace(whole, name=f"{whole.name}{part}", examples=chosen), name=asked.name,
-            settings=asked.settings, concurrency=asked.concurrency, fresh=True, store=self.store,
-        )     # fmt: skip
+            asked.system,
+            replace(whole, name=f"{whole.name}{part}", examples=chosen),
+            name=asked.name,
+            settings=asked.settings,
+            concurrency=asked.concurrency,
+            fresh=True,
+            store=self.store,
+        )
         if note is not None:
             note.write_text(made.run.run_id, encoding="utf-8")
         return made.run.run_id
@@ -347,10 +352,11 @@ class Evaluations:
 
 def _kept(example: Any, keep: Mapping[str, str]) -> bool:
     return all(
-        value in example.tags if column == "tag" and column not in example.segments
+        value in example.tags
+        if column == "tag" and column not in example.segments
         else example.segments.get(column) == value
         for column, value in keep.items()
-    )     # fmt: skip
+    )
 
 
 def _said(item: Any) -> str:
@@ -367,7 +373,7 @@ def _said(item: Any) -> str:
     if isinstance(item, EvalSet):
         return f"{item.name}@{item.version}"
     if isinstance(item, FunctionType) and not (item.__closure__ or item.__defaults__ or item.__kwdefaults__):
-        code = item.__code__     # two lambdas have one name
+        code = item.__code__  # two lambdas have one name
         made = code.co_code.hex(), code.co_names, repr(code.co_consts)
         return f"{item.__module__}:{item.__qualname__}:{code.co_firstlineno}:{_digest(made)}"
     if isinstance(item, type):

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from ragauge.store.open import Store
 
-MOST, TAG = 200, "reported"     # questions of each source that join a set, at most; what those of users are tagged with
+MOST, TAG = 200, "reported"  # questions of each source that join a set, at most; what those of users are tagged with
 
 
 def with_reported(
     eval_set: EvalSet, store: Store, since: timedelta, config: str, project: str = ""
-) -> tuple[EvalSet, str]:  # fmt: skip
+) -> tuple[EvalSet, str]:
     """A set with the questions that users reported, and those of the regression set, where it does not ask them yet.
 
     Args:

@@ -101,7 +101,7 @@ async def _collected(job: RunJob, wanted: RunOptions, store: Store) -> Collected
         collected = await collect(job.system, job.askings, place, pace, progress=wanted.progress)
     except BaseException as end:
         if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
-            store.runs.delete(run_id)     # there was nothing to keep
+            store.runs.delete(run_id)  # there was nothing to keep
         else:
             state.mark(run_id, "interrupted")
         raise
@@ -157,10 +157,16 @@ def _run(
     from ragauge.api.inputs import git
 
     run = Run(
-        "", wanted.name or _name(wanted, system), set_name=eval_set.name, set_version=eval_set.version,
-        system=system.name, config=_config(wanted, system, context), variant=wanted.of, git=git.state(),
+        "",
+        wanted.name or _name(wanted, system),
+        set_name=eval_set.name,
+        set_version=eval_set.version,
+        system=system.name,
+        config=_config(wanted, system, context),
+        variant=wanted.of,
+        git=git.state(),
         planned=planned,
-    )  # fmt: skip
+    )
     unfinished = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
     if unfinished is None:
         if wanted.retry_failed:
@@ -176,9 +182,10 @@ def _config(wanted: RunOptions, system: System, context: Run | None) -> dict[str
     selection = {"limit": wanted.limit, "filter": dict(wanted.filter or {}), "repeat": repeat}
     asked = {name: value for name, value in selection.items() if value}
     return {
-        **system.config, **({"selection": asked} if asked else {}),
+        **system.config,
+        **({"selection": asked} if asked else {}),
         **({"context_from": context.run_id} if context is not None else {}),
-    }  # fmt: skip
+    }
 
 
 def _name(wanted: RunOptions, system: System) -> str:
@@ -189,9 +196,12 @@ def _name(wanted: RunOptions, system: System) -> str:
 
 
 def set_of(
-    source: Any, store: Store, warn: Callable[[str], None] | None = None, columns: Mapping[str, str] | None = None,
+    source: Any,
+    store: Store,
+    warn: Callable[[str], None] | None = None,
+    columns: Mapping[str, str] | None = None,
     segments: Sequence[str] = (),
-) -> EvalSet:     # fmt: skip
+) -> EvalSet:
     """The questions: an EvalSet, what `read_set` reads, or a stored set by name.
 
     Args:
@@ -231,9 +241,10 @@ def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
         if value not in known:
             raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known)
     examples = tuple(
-        example for example in eval_set.examples
+        example
+        for example in eval_set.examples
         if all(value in _values(example, column) for column, value in keep.items())
-    )  # fmt: skip
+    )
     if not examples:
         raise UsageError(f"{eval_set.name}: no example matches {', '.join(f'{k}={v}' for k, v in keep.items())}.")
     return examples

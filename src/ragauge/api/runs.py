@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
     from ragauge.store.question_runs import QuestionInRun
 
-TRIAL_MEANS = 6     # of a study's trials that are listed
+TRIAL_MEANS = 6  # of a study's trials that are listed
 
 
 class OpenRun:
@@ -113,9 +113,14 @@ class OpenRun:
             return view_of(store, self.run.run_id, query_id, repeat, self._judge(store, judge))
 
     def examples(
-        self, limit: int | None = 50, after: object = None, sort: str = "", filter: Mapping[str, str] | None = None,
-        metrics: str | Sequence[object] = (), judge: str | None = None,
-    ) -> list[ExampleRow]:     # fmt: skip
+        self,
+        limit: int | None = 50,
+        after: object = None,
+        sort: str = "",
+        filter: Mapping[str, str] | None = None,
+        metrics: str | Sequence[object] = (),
+        judge: str | None = None,
+    ) -> list[ExampleRow]:
         """The examples of the run, a page at a time, a row a response.
 
         Args:
@@ -153,9 +158,7 @@ class OpenRun:
         with self._store() as store:
             return listed_examples(store, self.run, self._judge(store, judge), wanted)
 
-    def place(
-        self, query_id: str, repeat: int, wanted: ExamplePage, judge: str | None = None
-    ) -> ExamplePlace | None:     # fmt: skip
+    def place(self, query_id: str, repeat: int, wanted: ExamplePage, judge: str | None = None) -> ExamplePlace | None:
         """Where an example stands in a list, and what stands beside it; None where the list does not hold it.
 
         Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragauge.data.config.reading import ConfigFile
     from ragauge.gating.rules import Rules
 
-MOST_WHY = 400     # characters of a reason
+MOST_WHY = 400  # characters of a reason
 
 
 class ScheduledOutcome(NamedTuple):
@@ -116,9 +116,15 @@ class ScheduledRun:
     def _asked(self, source: Any, limit: int | None = None) -> str:
         """The run that it makes, by id."""
         wanted = RunOptions(
-            self.schedule.run, source, name=self.name, settings=self.schedule.settings, store=self.store,
-            fresh=self.fresh, limit=limit, warn=_unheard,
-        )  # fmt: skip
+            self.schedule.run,
+            source,
+            name=self.name,
+            settings=self.schedule.settings,
+            store=self.store,
+            fresh=self.fresh,
+            limit=limit,
+            warn=_unheard,
+        )
         return finish(lambda: run_system(wanted)).run.run_id
 
     def _set(self) -> tuple[Any, str]:
@@ -143,7 +149,7 @@ class ScheduledRun:
 
         try:
             documents = read_corpus(self.schedule.corpus, [])
-        except DataError:     # it is watched for changes; it need not be text
+        except DataError:  # it is watched for changes; it need not be text
             return
         with open_store(self.store) as store:
             found = gold_listing(store, run_id, self.schedule, documents)
@@ -158,9 +164,10 @@ class ScheduledRun:
         with open_store(self.store) as store:
             pairs = list(store.runs.pairs(run_id))
         wrong = [
-            f"{example.query_id}: {response.error or 'no answer'}" for example, response in pairs
+            f"{example.query_id}: {response.error or 'no answer'}"
+            for example, response in pairs
             if response.error is not None or not (response.answer or response.passages)
-        ]  # fmt: skip
+        ]
         if wrong:
             more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
             return ScheduledOutcome("fail", run_id, f"{len(wrong):,} of {len(pairs):,} unanswered: {wrong[0]}{more}")
@@ -175,9 +182,14 @@ class ScheduledRun:
         if asked.max_drop is not None:
             bound = {"baseline": self.schedule.baseline, "max_drop": asked.max_drop}
         found = ann_check(
-            asked.study, asked.queries, vectors=asked.vectors, trial=asked.trial or "", name=self.name,
-            store=self.store, **bound,
-        )  # fmt: skip
+            asked.study,
+            asked.queries,
+            vectors=asked.vectors,
+            trial=asked.trial or "",
+            name=self.name,
+            store=self.store,
+            **bound,
+        )
         return ScheduledOutcome(found.verdict, found.gated.run.run_id, summary(found.gated))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
     from ragauge.testsets.adding import AddedExamples, TakenExample
 
-WITHOUT = "(none)"     # a stratum of examples that do not have the segment
+WITHOUT = "(none)"  # a stratum of examples that do not have the segment
 
 
 class AddedSet(ShownResult):
@@ -110,9 +110,9 @@ def of_question(example: Example, run: Run) -> Example:
 
     if run.kind != "traffic":
         return example
-    return replace(example, segments={
-        name: value for name, value in example.segments.items() if name.casefold() not in MADE_BY
-    })  # fmt: skip
+    return replace(
+        example, segments={name: value for name, value in example.segments.items() if name.casefold() not in MADE_BY}
+    )
 
 
 def regression_set() -> str:
@@ -206,7 +206,7 @@ def _known(given: Any, path: Path, run: Run, examples: Sequence[Example]) -> Map
     known: dict[str, Curation] = {}
     for file in (path.parent / f"{run.set_name}.jsonl", Path(f"{run.set_name}.jsonl")):
         if run.set_name and file.is_file() and not (path.exists() and file.samefile(path)):
-            with suppress(DataError):     # nobody named it
+            with suppress(DataError):  # nobody named it
                 known |= known_in(set_lines(file, warn=lambda _: None), examples)
     return known
 
@@ -218,7 +218,7 @@ def _taken(
     from ragauge.testsets.adding import TakenExample
 
     index = store.runs.index(run.run_id, store.runs.order(run.run_id).numbers)
-    first: dict[str, int] = {}     # place of the first answer to each question
+    first: dict[str, int] = {}  # place of the first answer to each question
     for place, number in enumerate(index.query.tolist()):
         first.setdefault(index.query_ids[number], place)
     told = _told(store, run, wanted)
@@ -234,10 +234,11 @@ def _taken(
     places = {name: int(index.number[place]) for name, place in first.items() if name in chosen}
     loaded = store.runs.load(list(places.values()))
     return [
-        TakenExample(of_question(one.example, run), told.get(one.example.query_id, ""),
-                     weights.get(one.example.query_id))
+        TakenExample(
+            of_question(one.example, run), told.get(one.example.query_id, ""), weights.get(one.example.query_id)
+        )
         for one in loaded
-    ], strata     # fmt: skip
+    ], strata
 
 
 def _told(store: Store, run: Run, wanted: AddExamplesOptions) -> dict[str, str]:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ragauge.testsets.holes import LabelHoles
     from ragauge.testsets.lock import SetLock
 
-STALE = 3     # exit code
-NAMED = 10     # examples in a refusal
-REASON = 300     # characters of why one cannot be frozen
+STALE = 3  # exit code
+NAMED = 10  # examples in a refusal
+REASON = 300  # characters of why one cannot be frozen
 
 
 class SetCheck(PageResult):
@@ -43,9 +43,14 @@ class SetCheck(PageResult):
     _what = "set"
 
     def __init__(
-        self, found: SetFreshness, contracts: tuple[BrokenContract, ...] = (), copies: tuple[LabelCopies, ...] = (),
-        holes: LabelHoles | None = None, fixed: Path | None = None, named: tuple[str, str] = ("SET", "CORPUS"),
-    ) -> None:     # fmt: skip
+        self,
+        found: SetFreshness,
+        contracts: tuple[BrokenContract, ...] = (),
+        copies: tuple[LabelCopies, ...] = (),
+        holes: LabelHoles | None = None,
+        fixed: Path | None = None,
+        named: tuple[str, str] = ("SET", "CORPUS"),
+    ) -> None:
         self.found, self.contracts, self.copies, self.holes = found, contracts, copies, holes
         self.fixed, self.named = fixed, named
 
@@ -65,10 +70,11 @@ class SetCheck(PageResult):
         from ragauge.reporting.sets import freshness_value
 
         return {
-            **freshness_value(self.found), "contracts": contracts_value(self.contracts),
+            **freshness_value(self.found),
+            "contracts": contracts_value(self.contracts),
             "label_copies": copies_value(self.copies),
             "label_holes": None if self.holes is None else holes_value(self.holes),
-        }     # fmt: skip
+        }
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.checked_sets import contract_sections, copy_sections, cut_sections, hole_sections
@@ -76,7 +82,7 @@ class SetCheck(PageResult):
 
         (path, corpus), fixed = self.named, str(self.fixed or "")
         fix = command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
-        said = fixed or self.counts.keys() - {"intact", "no labels"}     # then the first sections end with what to do
+        said = fixed or self.counts.keys() - {"intact", "no labels"}  # then the first sections end with what to do
         yield from freshness_sections(self.found, fixed, path=path, corpus=corpus)
         yield from cut_sections(self.found, fixed, () if said else (fix,))
         yield from contract_sections(self.contracts)
@@ -191,7 +197,7 @@ def freeze_set(wanted: FreezeSetOptions) -> Path:
     lines = set_lines(wanted.set, columns=wanted.columns)
     texts = _texts(wanted.corpus, lines)
     before = None
-    with suppress(DataError):     # a lock that cannot be read is made anew
+    with suppress(DataError):  # a lock that cannot be read is made anew
         before = _lock_there(path)
     lost = gone_evidence(freshness(lines, texts, before)) | lost_evidence(lines, texts)
     if stale := [name for name in lost if lines.by_id[name].curation.state != "draft"]:
@@ -220,7 +226,7 @@ def _getting_on(wanted: FreezeSetOptions, stale: Sequence[str]) -> tuple[str, st
 
 async def _holes(
     wanted: CheckSetOptions, found: SetFreshness, texts: Mapping[str, str], copies: Sequence[LabelCopies]
-) -> LabelHoles:     # fmt: skip
+) -> LabelHoles:
     from contextlib import nullcontext
 
     from ragauge.engine.judges import build_judge, given_judge

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ragauge.testsets.generating import GeneratedSet
     from ragauge.testsets.rounds import Wanted, Writers
 
-ALONE = ("judge", "types", "plan", "documents", "existing", "rejected")     # options that need a model
-FEWER = 4     # exit code
-CORPUS = "CORPUS"     # in commands, of a corpus that has no path
+ALONE = ("judge", "types", "plan", "documents", "existing", "rejected")  # options that need a model
+FEWER = 4  # exit code
+CORPUS = "CORPUS"  # in commands, of a corpus that has no path
 
 
 class GeneratedSetResult(ShownResult):
@@ -148,9 +148,7 @@ def _checked_generation(wanted: GenerateSetOptions) -> tuple[Path, SetFile | Non
     if wanted.n < 1:
         raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
     if not wanted.model:
-        named_alone = {
-            name: getattr(wanted, name) for name in ALONE if getattr(wanted, name)
-        }
+        named_alone = {name: getattr(wanted, name) for name in ALONE if getattr(wanted, name)}
         if named_alone:
             told = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
             raise UsageError(f"testset generate: got {told}. Add --model openai:MODEL.")

@@ -35,9 +35,7 @@ class CheckSetOptions(ModelCallOptions):
 
     set: Annotated[Any, Typed("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
-    judge: Annotated[
-        Any, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)
-    ] = "local"
+    judge: Annotated[Any, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)] = "local"
     judge_name: str = ""
     fix: Annotated[bool, Typed("Put moved labels where their evidence stands now; the rest become drafts.")] = False
     output: Annotated[Path | None, Typed("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
@@ -77,9 +75,7 @@ class MarkSetOptions:
     set: Annotated[Any, Typed("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
         kw_only=False
     )
-    to: Annotated[
-        State, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)
-    ]
+    to: Annotated[State, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)]
     by: Annotated[str, Typed("Who looked at them.")] = ""
     ids: Annotated[str | Sequence[str], Typed("Which, by query_id, comma-separated.", kind=str)] = ""
     all: Annotated[bool, Typed("Every example of the set.")] = False
@@ -136,15 +132,11 @@ class GenerateSetOptions(ModelCallOptions):
     ] = field(kw_only=False)
     output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
     n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
-    model: Annotated[
-        Any, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)
-    ] = ""
+    model: Annotated[Any, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)] = ""
     model_name: str = ""
     judge: Annotated[Any, Typed("Who checks them; the same model by default.", kind=str)] = ""
     judge_name: str = ""
-    types: Annotated[
-        str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)
-    ] = ""
+    types: Annotated[str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)] = ""
     plan: Annotated[Any, Typed("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)] = None
     documents: Annotated[
         str | Mapping[str, int], Typed("How many about which documents: recent=10,niche=20.", kind=str)

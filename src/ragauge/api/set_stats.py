@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragauge.reporting.sections import ReportSection
     from ragauge.testsets.describing import SetDescription
 
-OF_A_RUN = ("detect", "baseline", "judge", "metrics")     # options that say nothing without a run
+OF_A_RUN = ("detect", "baseline", "judge", "metrics")  # options that say nothing without a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,7 @@ def _documents(corpus: Any, lines: SetFile, real: SetFile | None) -> tuple[Docum
     return tuple(replace(one, doc_id=names.get(one.doc_id, one.doc_id)) for one in documents)
 
 
-def _like(
-    lines: SetFile, real: SetFile, documents: tuple[Document, ...] | None, seed: int
-) -> TwoSampleTest:     # fmt: skip
+def _like(lines: SetFile, real: SetFile, documents: tuple[Document, ...] | None, seed: int) -> TwoSampleTest:
     from ragauge.testsets.likeness import likeness
 
     return likeness(lines.lines, real.lines, {one.doc_id: one.text for one in documents or ()}, seed)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragauge.data.example import EvalSet
 
 MOST_RUNS = 10
-KEPT = 64     # versions whose counts are kept
+KEPT = 64  # versions whose counts are kept
 
 
 def stored_sets(*, store: str | None = None) -> list[SetVersion]:

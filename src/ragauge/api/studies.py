@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 
 
 def conduct_study(
-    name: str, maker: TrialMaker, eval_set: EvalSet | None, grid: Sequence[Mapping[str, Any]], *, fresh: bool = False,
-    store: str | None = None, say: Callable[[str], None] | None = None,
-) -> Study:     # fmt: skip
+    name: str,
+    maker: TrialMaker,
+    eval_set: EvalSet | None,
+    grid: Sequence[Mapping[str, Any]],
+    *,
+    fresh: bool = False,
+    store: str | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Study:
     """Makes the trials of a grid that are not there yet, as `engine.studies.conduct` says, in a store by its URL."""
     from ragauge.engine.studies.conduct import conduct
     from ragauge.store.open import open_store
@@ -41,16 +47,21 @@ def studies(*, store: str | None = None) -> list[dict[str, Any]]:
     rows = []
     for study in found:
         states = [trial.state for trial in study.trials]
-        rows.append({
-            "name": study.name, "kind": study.kind, "set": study.set_name, "created_at": study.created_at,
-            "trials": {state: states.count(state) for state in dict.fromkeys(states)},
-        })  # fmt: skip
+        rows.append(
+            {
+                "name": study.name,
+                "kind": study.kind,
+                "set": study.set_name,
+                "created_at": study.created_at,
+                "trials": {state: states.count(state) for state in dict.fromkeys(states)},
+            }
+        )
     return rows
 
 
 def with_verdicts(
     rows: Sequence[Mapping[str, Any]], *, store: str | None = None, seconds: float | None = None
-) -> list[dict[str, Any]]:     # fmt: skip
+) -> list[dict[str, Any]]:
     """A list of studies, each with what came of it, in a sentence, as `verdict`.
 
     Args:
@@ -62,10 +73,11 @@ def with_verdicts(
 
     until = None if seconds is None else time.monotonic() + seconds
     return [
-        dict(row) if until is not None and time.monotonic() > until
+        dict(row)
+        if until is not None and time.monotonic() > until
         else {**row, "verdict": verdict(open_study(row["name"], store=store).figures)}
         for row in rows
-    ]     # fmt: skip
+    ]
 
 
 def delete_study(name: str, *, store: str | None = None) -> int:
@@ -112,12 +124,13 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
         study = opened.studies.read(wanted.name)
         kind = kind_of(study.kind)
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
-        judge = study.fixed.get("judge") or None     # scores by it, where the trials are judged
+        judge = study.fixed.get("judge") or None  # scores by it, where the trials are judged
         frames = {trial.name: _scores(opened, trial, judge) for trial in scored}
         fallen = {
             trial.name: _scores(opened, trial, judge)
-            for trial in study.trials if trial.state == "pruned" and trial.run_id
-        }     # fmt: skip
+            for trial in study.trials
+            if trial.state == "pruned" and trial.run_id
+        }
         errors = judge_errors(judge, opened, [trial.run_id for trial in scored])
         held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
         first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
@@ -144,8 +157,12 @@ def _scores(opened: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
 
 def _masks(segments: pl.DataFrame | None) -> dict[str, Any]:
     """column=value -> which examples are of this segment."""
-    return {} if segments is None else {
-        f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
-        for column in segments.columns[1:]
-        for value in segments[column].drop_nulls().unique(maintain_order=True)
-    }     # fmt: skip
+    return (
+        {}
+        if segments is None
+        else {
+            f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
+            for column in segments.columns[1:]
+            for value in segments[column].drop_nulls().unique(maintain_order=True)
+        }
+    )

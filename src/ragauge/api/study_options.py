@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 RACE = "Which trials, and how far"
 QUANTIZED = ("int8", "binary")
-RESCORED = "binary_rescored"     # comes with binary
-NAMED = re.compile(r"[\w.:/-]+(?==)")     # before =, it looks like an embedder's name
+RESCORED = "binary_rescored"  # comes with binary
+NAMED = re.compile(r"[\w.:/-]+(?==)")  # before =, it looks like an embedder's name
 PREFIX = "[EMBEDDER=]TEXT"
 Numbers = str | int | Sequence[int]
 Prefix = str | Sequence[str] | Mapping[str, str]
@@ -41,9 +41,7 @@ class ReadStudyOptions:
     """
 
     base: Annotated[str, Typed("The trial that others are held against.")] = ""
-    target: Annotated[
-        str | float | None, Typed("Take the cheapest that surely reaches it.", metavar="METRIC=x")
-    ] = None
+    target: Annotated[str | float | None, Typed("Take the cheapest that surely reaches it.", metavar="METRIC=x")] = None
     cost: Annotated[str, Typed("The measurement that a trial costs.")] = ""
     log: Annotated[bool, Typed("Look for the knee on the logarithm of the cost.")] = False
     store: Store = None
@@ -90,28 +88,26 @@ class OpenStudyOptions(ReadStudyOptions):
 class ChunkingOptions(MakeStudyOptions):
     """What is cut how. Each field is an argument of `chunking`, whose documentation explains it."""
 
-    set: Annotated[
-        Any, Typed("Questions with gold spans; or Chroma's CSV.", argument=True, metavar="SET")
-    ] = field(kw_only=False)
+    set: Annotated[Any, Typed("Questions with gold spans; or Chroma's CSV.", argument=True, metavar="SET")] = field(
+        kw_only=False
+    )
     corpus: Annotated[Any, Typed("A folder of text files, or a file with ids and texts.", "--corpus")] = field(
         kw_only=False
     )
     chunker: Annotated[
         Chunker | Sequence[Chunker],
         Typed("Such as token:size=200,400:overlap=0; give several.", "--chunker", list[str]),
-    ] = field(kw_only=False)     # fmt: skip
+    ] = field(kw_only=False)
     retriever: Annotated[
         Literal["bm25", "dense", "hybrid"], Typed("What ranks.", kind=Literal["bm25", "dense", "hybrid"])
     ] = "bm25"
     k: Annotated[Numbers, Typed("Numbers of chunks to look at.", "-k")] = "1,3,5,10,15,20"
     budget: Annotated[Numbers, Typed("Numbers of tokens to look at.")] = "512,1024,2048,4096"
-    fill: Annotated[
-        Literal["cut", "whole"], Typed("cut shortens the last chunk.", kind=Literal["cut", "whole"])
-    ] = "cut"
+    fill: Annotated[Literal["cut", "whole"], Typed("cut shortens the last chunk.", kind=Literal["cut", "whole"])] = (
+        "cut"
+    )
     allow_changed: Annotated[bool, Typed("Leave out chunks whose text is not in the document.")] = False
-    price_of: Annotated[
-        str, Typed("The embedding model whose price an index has.")
-    ] = "openai:text-embedding-3-small"
+    price_of: Annotated[str, Typed("The embedding model whose price an index has.")] = "openai:text-embedding-3-small"
     name: Annotated[str, Typed("Of the study; chunking-SET by default.")] = ""
     metric: Annotated[str, Typed("What decides, such as token_iou:budget=1024.")] = ""
 
@@ -120,16 +116,16 @@ class ChunkingOptions(MakeStudyOptions):
 class EmbeddingsOptions(ModelCallOptions, MakeStudyOptions):
     """What is held against what. Each field is an argument of `embeddings`, whose documentation explains it."""
 
-    set: Annotated[
-        Any, Typed("Questions with relevant documents; a BEIR folder.", argument=True, metavar="SET")
-    ] = field(kw_only=False)
-    corpus: Annotated[
-        Any, Typed("A folder of text files or BEIR's, a file with ids, texts.", "--corpus")
-    ] = field(kw_only=False)
+    set: Annotated[Any, Typed("Questions with relevant documents; a BEIR folder.", argument=True, metavar="SET")] = (
+        field(kw_only=False)
+    )
+    corpus: Annotated[Any, Typed("A folder of text files or BEIR's, a file with ids, texts.", "--corpus")] = field(
+        kw_only=False
+    )
     embedder: Annotated[
         str | Sequence[str] | Mapping[str, Any],
         Typed("local, provider:model, or module:name; give several.", "--embedder", list[str]),
-    ] = field(kw_only=False)     # fmt: skip
+    ] = field(kw_only=False)
     dimensions: Annotated[Numbers, Typed("The first so many numbers too: 256,128.")] = ""
     quantize: Annotated[str | Sequence[str], Typed("Smaller numbers too: int8,binary.")] = ""
     query_prefix: Annotated[
@@ -204,9 +200,7 @@ class SweepOptions:
     ] = True
     margin: Annotated[float, Typed("Drop what surely cannot beat the leader by this.", least=0, panel=RACE)] = 0.0
     budget: Annotated[int | None, Typed("Tokens of context in place of k passages.", least=1, panel=RACE)] = None
-    confirm: Annotated[
-        Any, Typed("A set, or a share held back, such as 25%.", metavar="SET|SHARE", panel=RACE)
-    ] = None
+    confirm: Annotated[Any, Typed("A set, or a share held back, such as 25%.", metavar="SET|SHARE", panel=RACE)] = None
     judge: Annotated[Any, Typed("Who answers what labels do not: local, openai:MODEL.")] = "local"
     max_cost: Annotated[float | None, Typed("US dollars that the judge may spend now; a hard stop.")] = None
     noise: Annotated[float, Typed("Differences within ± this are no bottleneck.", least=0)] = 0.03

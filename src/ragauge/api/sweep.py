@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RECALLS = ("context_recall", "recall")
 PARTS = ("passage_use:part=start", "passage_use:part=middle", "passage_use:part=end")
-COSTS = ("context_tokens", "cost", "latency")     # scored in every sweep: they cost nothing
+COSTS = ("context_tokens", "cost", "latency")  # scored in every sweep: they cost nothing
 
 
 class SweepResult(StudyResult):
@@ -62,9 +62,14 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
         how = _how(wanted, plan, asked_set, opened)
         try:
             log = await conduct_sweep(
-                how, factory, plan, fixed=_fixed(wanted, plan, factory, how), fresh=wanted.fresh, say=wanted.say,
+                how,
+                factory,
+                plan,
+                fixed=_fixed(wanted, plan, factory, how),
+                fresh=wanted.fresh,
+                say=wanted.say,
                 progress=wanted.progress,
-            )     # fmt: skip
+            )
         except BudgetSpent as end:
             told = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
             raise Interrupted(told, resume="") from None
@@ -107,20 +112,29 @@ def planned(wanted: SweepOptions) -> dict[str, Any]:
     stops = RaceCourse.of(eval_set, race=raced).stops
     indexes = {canonical([row[name] for name in wanted.index]) for row in rows} if wanted.index else ()
     most, index_calls = len(rows), len(indexes)
-    if plan.design == "staged":     # the others depend on what is decided
+    if plan.design == "staged":  # the others depend on what is decided
         more = {name: len(values) - 1 for name, values in plan.space.parameters.items()}
         most = 1 + sum(more.values())
         index_calls = 1 + sum(more[name] for name in wanted.index) if wanted.index else 0
     asked = 0 if how.judge is None else len(questions(how.metrics))
     return {
-        "study": how.study, "system": factory.name, "design": plan.design, "objective": str(plan.objective),
-        "metrics": [str(metric) for metric in how.metrics], "judge": None if how.judge is None else how.judge.judge_id,
-        "base": dict(plan.space.base), "trials": most, "examples": len(eval_set),
-        "held_back": 0 if back is None else len(back), "questions_at_most": most * len(eval_set),
+        "study": how.study,
+        "system": factory.name,
+        "design": plan.design,
+        "objective": str(plan.objective),
+        "metrics": [str(metric) for metric in how.metrics],
+        "judge": None if how.judge is None else how.judge.judge_id,
+        "base": dict(plan.space.base),
+        "trials": most,
+        "examples": len(eval_set),
+        "held_back": 0 if back is None else len(back),
+        "questions_at_most": most * len(eval_set),
         "questions_stored": sum(held.get(called(row), 0) for row in rows),
-        "judge_questions_at_most": asked * most * len(eval_set), "looks": list(stops), "index_calls": index_calls,
+        "judge_questions_at_most": asked * most * len(eval_set),
+        "looks": list(stops),
+        "index_calls": index_calls,
         "configurations": [called(row) for row in rows],
-    }     # fmt: skip
+    }
 
 
 def _plan(wanted: SweepOptions) -> SweepPlan:
@@ -130,9 +144,14 @@ def _plan(wanted: SweepOptions) -> SweepPlan:
     from ragauge.engine.studies.sweeping import SweepPlan
 
     return SweepPlan(
-        SearchSpace(wanted.values, dict(wanted.base or {}), tuple(wanted.leave_out)), objective_of(wanted.objective),
-        DESIGNS[DESIGNS.index(wanted.design)], wanted.trials, wanted.race, wanted.margin, wanted.seed,
-    )     # fmt: skip
+        SearchSpace(wanted.values, dict(wanted.base or {}), tuple(wanted.leave_out)),
+        objective_of(wanted.objective),
+        DESIGNS[DESIGNS.index(wanted.design)],
+        wanted.trials,
+        wanted.race,
+        wanted.margin,
+        wanted.seed,
+    )
 
 
 def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store) -> Asked:
@@ -144,9 +163,9 @@ def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store)
 
     parts = getattr(plan.objective, "of", "") if plan.objective.name() == "composite" else ""
     names = [str(plan.objective), *filter(None, parts.split("+")), *named(wanted.metrics)]
-    if wanted.preset == "chunk_size":     # for the knee of recall against 1 − precision
+    if wanted.preset == "chunk_size":  # for the knee of recall against 1 − precision
         names += [name.replace("recall", "precision") for name in names if name.startswith(RECALLS)][:1]
-    if "verify_answer" in questions(select(names)):     # asked anyway: where in the context the passages used stand
+    if "verify_answer" in questions(select(names)):  # asked anyway: where in the context the passages used stand
         names += PARTS
     metrics = select([*dict.fromkeys([*names, *COSTS])])
     spec = given_judge(wanted.judge, "", None)
@@ -166,11 +185,18 @@ def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: A
 
     raced = plan.raced and plan.design != "one_factor" and len(RaceCourse.of(how.eval_set).stops) > 1
     return {
-        "system": factory.name, "objective": str(plan.objective), "base": dict(plan.space.base),
-        "base_trial": called(plan.space.base), "judge": None if how.judge is None else how.judge.judge_id,
-        "metrics": [str(metric) for metric in how.metrics], "raced": raced, "design": plan.design,
-        "margin": plan.margin, "noise": wanted.noise, "code": factory.code,
-    }     # fmt: skip
+        "system": factory.name,
+        "objective": str(plan.objective),
+        "base": dict(plan.space.base),
+        "base_trial": called(plan.space.base),
+        "judge": None if how.judge is None else how.judge.judge_id,
+        "metrics": [str(metric) for metric in how.metrics],
+        "raced": raced,
+        "design": plan.design,
+        "margin": plan.margin,
+        "noise": wanted.noise,
+        "code": factory.code,
+    }
 
 
 def _split(wanted: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalSet, EvalSet | None]:
@@ -186,7 +212,7 @@ def _split(wanted: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalS
 
     sizes = Counter(map(_group, eval_set))
     wanted_back, count, taken = round(share * len(eval_set)), 0, set()
-    for group in sorted(sizes, key=drawn):     # a whole cluster where that comes closer to the share
+    for group in sorted(sizes, key=drawn):  # a whole cluster where that comes closer to the share
         if count + sizes[group] / 2 <= wanted_back:
             count += sizes[group]
             taken.add(group)
@@ -225,14 +251,25 @@ async def _confirmed(wanted: SweepOptions, found: StudyResult, taken: str, held_
     base = str(found.study.fixed["base_trial"])
     runs = {}
     for trial in dict.fromkeys((base, taken)):
-        run = await run_system(RunOptions(
-            await factory.make(parameters[trial]), held_back, name=f"{found.study.name}-confirm-{trial}",
-            concurrency=wanted.concurrency, timeout=wanted.timeout, store=wanted.store,
-        ))  # fmt: skip
-        card = await evaluated(EvaluateOptions(
-            run, metrics=tuple(found.study.fixed["metrics"]), judge=wanted.judge, max_cost=wanted.max_cost,
-            store=wanted.store,
-        ))  # fmt: skip
+        run = await run_system(
+            RunOptions(
+                await factory.make(parameters[trial]),
+                held_back,
+                name=f"{found.study.name}-confirm-{trial}",
+                concurrency=wanted.concurrency,
+                timeout=wanted.timeout,
+                store=wanted.store,
+            )
+        )
+        card = await evaluated(
+            EvaluateOptions(
+                run,
+                metrics=tuple(found.study.fixed["metrics"]),
+                judge=wanted.judge,
+                max_cost=wanted.max_cost,
+                store=wanted.store,
+            )
+        )
         runs[trial] = card.run.run_id
     return await compare_async(runs[base], runs[taken], store=wanted.store)
 

@@ -9,7 +9,7 @@ from ragauge.api.baselines import chosen_run
 from ragauge.api.inputs.sources import store_url
 from ragauge.errors import UsageError
 
-MOST = 60     # characters of a tag
+MOST = 60  # characters of a tag
 
 
 def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _usual_run(store: Store) -> Run:
     """The baseline of this branch, else main, else the latest run."""
     try:
         names = dict.fromkeys((usual_name(), USUAL))
-    except UsageError:     # a checkout without a branch
+    except UsageError:  # a checkout without a branch
         names = {USUAL: None}
     baseline = next((run_id for name in names if (run_id := resolve(name, store)) is not None), None)
     return run_of(baseline or "latest", store)
@@ -109,10 +109,24 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
     values = None if examples is None else examples.value[examples.status == SCORED]
     name, others, good, without, outcome = _outcome(store, index, columns, metric, wanted)
     return Thresholds(
-        run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
-        mean.interval, () if values is None else reached(values, metric.direction), name, good, others, without,
-        outcome, mean.judged, point_of(str(metric)),
-    )     # fmt: skip
+        run.name,
+        run.run_id,
+        str(metric),
+        metric.direction,
+        metric.scale,
+        judge_id or "",
+        mean.scored,
+        mean.mean,
+        mean.interval,
+        () if values is None else reached(values, metric.direction),
+        name,
+        good,
+        others,
+        without,
+        outcome,
+        mean.judged,
+        point_of(str(metric)),
+    )
 
 
 def _outcome(
@@ -138,9 +152,13 @@ def _outcome(
     kept = scored.take(np.flatnonzero(has))
     clusters = kept.cluster if kept.cluster is not None else kept.query if index.repeated else None
     outcome = by_outcome(
-        kept.value, [bool(good_at[index]) for index in kept.place], metric.direction, target=wanted.target,
-        weights=kept.weight, clusters=clusters,
-    )     # fmt: skip
+        kept.value,
+        [bool(good_at[index]) for index in kept.place],
+        metric.direction,
+        target=wanted.target,
+        weights=kept.weight,
+        clusters=clusters,
+    )
     return name, others, good, int((~has).sum()), outcome
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
     from ragauge.store.returns import ReturnCounts
 
-SHOWN_JOBS = 3     # occurrences of each schedule
-RUNNING = "configuration that runs"     # what a server was started with is kept under it, as a job that was noted
+SHOWN_JOBS = 3  # occurrences of each schedule
+RUNNING = "configuration that runs"  # what a server was started with is kept under it, as a job that was noted
 
 
 class TraceResult(Found):
@@ -82,19 +82,32 @@ def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
             known = opened.inbox.trace(begun)
         if known is None:
             raise UnknownName(
-                "trace", trace_id, (), "Nothing of it has come in: look at the exporter's endpoint and its log, and at "
+                "trace",
+                trace_id,
+                (),
+                "Nothing of it has come in: look at the exporter's endpoint and its log, and at "
                 "ragauge monitor status.",
-            )  # fmt: skip
+            )
         line = opened.ledger.find(known.trace_id)
         outcome, reason = ("waiting", "") if line is None else (line.outcome, line.reason)
         run_id = "" if line is None else line.run_id
-        return TraceResult(TraceStory(
-            known.trace_id, outcome, reason, "" if line is None else line.project,
-            _moment(known.first)[:10] if line is None else line.day, run_id, _name(opened, run_id),
-            tuple(opened.collecting.under(run_id, known.trace_id)) if _name(opened, run_id) else (),
-            *((1.0, 1.0) if line is None else (line.weight, line.chance)), len(known.batches), _moment(known.first),
-            _moment(known.due) if known.due else "", tuple(line.people.splitlines()) if line is not None else (),
-        ))     # fmt: skip
+        return TraceResult(
+            TraceStory(
+                known.trace_id,
+                outcome,
+                reason,
+                "" if line is None else line.project,
+                _moment(known.first)[:10] if line is None else line.day,
+                run_id,
+                _name(opened, run_id),
+                tuple(opened.collecting.under(run_id, known.trace_id)) if _name(opened, run_id) else (),
+                *((1.0, 1.0) if line is None else (line.weight, line.chance)),
+                len(known.batches),
+                _moment(known.first),
+                _moment(known.due) if known.due else "",
+                tuple(line.people.splitlines()) if line is not None else (),
+            )
+        )
 
 
 def _begun(store: Store, *beginnings: str) -> str | None:
@@ -167,9 +180,17 @@ def _row(store: Store, line: LedgerLine, there: Collection[str], at: str) -> Tra
     found = store.collecting.under(line.run_id, line.trace_id) if line.run_id in there else []
     query_id = next(iter(found), "")
     return TraceRow(
-        line.trace_id, line.outcome, line.reason, line.project, line.day, line.run_id, query_id, line.weight, at,
+        line.trace_id,
+        line.outcome,
+        line.reason,
+        line.project,
+        line.day,
+        line.run_id,
+        query_id,
+        line.weight,
+        at,
         store.runs.response(line.run_id, query_id)[0].query if query_id else "",
-    )     # fmt: skip
+    )
 
 
 def _name(store: Store, run_id: str) -> str:
@@ -248,10 +269,21 @@ def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficR
     now, section = time.time(), section_of(config)
     outdated = _moment(runs.due) if runs is not None and runs.said != contents_of(section) else ""
     behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
-    return TrafficResult(TrafficStatus(
-        counts.batches, counts.bytes, _moment(counts.oldest), counts.traces, counts.waiting, round(behind, 1),
-        counts.late, days, tuple(_job_lines(jobs, section, now)), *people, outdated,
-    ))     # fmt: skip
+    return TrafficResult(
+        TrafficStatus(
+            counts.batches,
+            counts.bytes,
+            _moment(counts.oldest),
+            counts.traces,
+            counts.waiting,
+            round(behind, 1),
+            counts.late,
+            days,
+            tuple(_job_lines(jobs, section, now)),
+            *people,
+            outdated,
+        )
+    )
 
 
 def contents_of(section: MonitorSection | None) -> str:
@@ -315,9 +347,16 @@ def _line(job: Job, now: float) -> JobLine:
     running = job.ended is None
     until = now if job.ended is None else job.ended
     return JobLine(
-        job.name, _moment(job.due), job.state, round(max(0.0, until - job.began), 1),
-        round(max(0.0, now - job.beat), 1) if running else 0.0, job.attempts, job.run_id, job.said, job.why,
-    )  # fmt: skip
+        job.name,
+        _moment(job.due),
+        job.state,
+        round(max(0.0, until - job.began), 1),
+        round(max(0.0, now - job.beat), 1) if running else 0.0,
+        job.attempts,
+        job.run_id,
+        job.said,
+        job.why,
+    )
 
 
 def _moment(at: float | None) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragauge.gating.rules import Condition, MustPass, Rules
     from ragauge.metrics.base import Metric
 
-    Absent = Mapping[Metric, Mapping[str, str]]     # metric -> id of an example that it does not apply to -> why
+    Absent = Mapping[Metric, Mapping[str, str]]  # metric -> id of an example that it does not apply to -> why
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def validate(wanted: ValidateOptions) -> Validated:
         wrong = (*wrong, *monitor_section.mistakes(file, monitor))
         asked = tuple(monitor_section.said(monitor, watched))
         remarks = tuple(monitor_section.remarks(file, monitor, watched))
-    if file.config.gate is None and file.config.model_fields_set:     # the file is about something else
+    if file.config.gate is None and file.config.model_fields_set:  # the file is about something else
         if problems := (*file.problems, *register_criteria(file)[1], *wrong):
             raise ConfigError(problems)
         return Validated(file.name, (), asked, remarks)
@@ -152,7 +152,7 @@ def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Itera
     """Rules that no run over a set can meet as it is: more examples or labels would mend that."""
     for rule, metric, asked in _asked(rules, examples):
         lacking = [field for field in asked if field in absent[metric]]
-        least = getattr(rule, "min_n", len(asked))     # a rule on single examples asks for all of them
+        least = getattr(rule, "min_n", len(asked))  # a rule on single examples asks for all of them
         if len(asked) - len(lacking) >= least:
             continue
         needs = f"min_n is {least}" if hasattr(rule, "min_n") else "every one must pass"
@@ -171,7 +171,7 @@ def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Ite
     for limit in rules.conditions:
         asked = [example.query_id for example in examples if not limit.tag or limit.tag in example.tags]
         n = sum(query_id not in absent[limit.metric] for query_id in asked)
-        if limit.decide == "point" or n < limit.min_n:     # decided, or said already
+        if limit.decide == "point" or n < limit.min_n:  # decided, or said already
             continue
         if limit.kind == "max_drop" and limit.metric.range == (0, 1) and 0 < limit.amount < least_drop(n):
             more = examples_for(limit.amount)
@@ -211,7 +211,7 @@ def _absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
 
     absent: dict[Metric, dict[str, str]] = {metric: {} for metric in metrics}
     for example in examples:
-        unanswered = Response(example.query_id, error="not asked")     # a missing label comes before any failure
+        unanswered = Response(example.query_id, error="not asked")  # a missing label comes before any failure
         for metric, measured in zip(metrics, measure_all(metrics, Facts(example, unanswered)), strict=True):
             if measured.status == "not_applicable":
                 absent[metric][example.query_id] = measured.reason

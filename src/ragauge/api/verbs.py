@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 P = ParamSpec("P")
-GLANCE = 0.2      # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
+GLANCE = 0.2  # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
 
 
 def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -45,7 +45,7 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     def thread() -> None:
         try:
             result.set_result(asyncio.run(work()))
-        except BaseException as error:     # handed to the caller, whatever it is
+        except BaseException as error:  # handed to the caller, whatever it is
             result.set_exception(error)
 
     worker = threading.Thread(target=copy_context().run, args=(thread,), name="ragauge", daemon=True)
@@ -55,7 +55,7 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             worker.join(GLANCE)
     except KeyboardInterrupt:
         loop, task = started.result()
-        with suppress(RuntimeError):     # the loop is closed: it came to its end just now
+        with suppress(RuntimeError):  # the loop is closed: it came to its end just now
             loop.call_soon_threadsafe(task.cancel)
         worker.join()
         raise

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragauge.data.response import Run
     from ragauge.store.open import Store
 
-LOOK_EVERY_S = 0.3     # seconds between two tries to take the lock
+LOOK_EVERY_S = 0.3  # seconds between two tries to take the lock
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from ragauge.cli import options
 from ragauge.cli.output import check_outputs, show_result
 from ragauge.cli.study import show_study, tell
 
-STUDY = "study"     # the command that is meant where the first word is none
+STUDY = "study"  # the command that is meant where the first word is none
 HELP = {"help_option_names": ["--help"]}
 
 
@@ -33,16 +33,18 @@ class StudyOrCheck(TyperGroup):
 
 
 app = typer.Typer(
-    cls=StudyOrCheck, no_args_is_help=False,
+    cls=StudyOrCheck,
+    no_args_is_help=False,
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     help="Say what an approximate index of vectors misses, and how fast it is at what recall.",
-)     # fmt: skip
+)
 
 
 @app.command(
-    STUDY, context_settings=HELP,
+    STUDY,
+    context_settings=HELP,
     epilog="Whether an index that is in use still finds what it did: ragauge ann check --help",
-)     # fmt: skip
+)
 @options.grouped
 def ann(wanted: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
     """Say what an approximate index of vectors misses, and how fast it is at what recall.

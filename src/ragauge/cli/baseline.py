@@ -10,8 +10,9 @@ from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.text.messages import command
 
-app = typer.Typer(help="Set, list and remove baselines: names that stand for runs, as in --baseline main.",
-                  no_args_is_help=True)     # fmt: skip
+app = typer.Typer(
+    help="Set, list and remove baselines: names that stand for runs, as in --baseline main.", no_args_is_help=True
+)
 
 
 @app.command("set")

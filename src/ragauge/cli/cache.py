@@ -22,7 +22,7 @@ def front(context: typer.Context, store: options.Store = "", as_json: options.Js
     if context.invoked_subcommand is None:
         list_replies(store, as_json)
         return
-    for name in ("store", "as_json"):     # they would be passed over: the subcommand has its own
+    for name in ("store", "as_json"):  # they would be passed over: the subcommand has its own
         given = context.get_parameter_source(name)
         if given is not None and given.name == "COMMANDLINE":
             word = f"--{name.removeprefix('as_')}"

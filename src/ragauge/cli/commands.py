@@ -25,143 +25,156 @@ class Listed(NamedTuple):
 
 COMMANDS = {
     "demo": Listed(
-        "ragauge.cli.demo", "demo",
+        "ragauge.cli.demo",
+        "demo",
         "Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key.",
     ),
     "init": Listed(
-        "ragauge.cli.init", "init",
+        "ragauge.cli.init",
+        "init",
         "Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate.",
     ),
     "run": Listed(
-        "ragauge.cli.run", "run",
+        "ragauge.cli.run",
+        "run",
         "Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped.",
     ),
     "evaluate": Listed(
-        "ragauge.cli.evaluate", "evaluate",
+        "ragauge.cli.evaluate",
+        "evaluate",
         "Say how good retrieval and generation each are, with what certainty, and what to do.",
     ),
     "retrieval": Listed(
-        "ragauge.cli.retrieval", "retrieval",
-        "Measure a ranking against relevance labels, as trec_eval does.",
+        "ragauge.cli.retrieval", "retrieval", "Measure a ranking against relevance labels, as trec_eval does."
     ),
     "report": Listed(
-        "ragauge.cli.report", "report",
-        "Write or print the report of an evaluated run. Nothing is judged again.",
+        "ragauge.cli.report", "report", "Write or print the report of an evaluated run. Nothing is judged again."
     ),
     "explain": Listed(
-        "ragauge.cli.explain", "explain",
+        "ragauge.cli.explain",
+        "explain",
         "Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings.",
     ),
     "confirm": Listed(
-        "ragauge.cli.confirm", "confirm",
+        "ragauge.cli.confirm",
+        "confirm",
         "Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls.",
     ),
     "compare": Listed(
-        "ragauge.cli.compare", "compare",
+        "ragauge.cli.compare",
+        "compare",
         "Say what got better and what got worse between runs, overall and per segment, and how sure that is.",
     ),
     "chunking": Listed(
-        "ragauge.cli.chunking", "chunking",
+        "ragauge.cli.chunking",
+        "chunking",
         "Say which way of cutting documents brings most of the evidence into the context.",
     ),
     "embeddings": Listed(
-        "ragauge.cli.embeddings", "embeddings",
+        "ragauge.cli.embeddings",
+        "embeddings",
         "Say which embedder finds what is relevant, at what size and price; BM25 always runs too.",
     ),
     "sweep": Listed(
-        "ragauge.cli.sweep", "sweep",
+        "ragauge.cli.sweep",
+        "sweep",
         "Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.",
     ),
     "gate": Listed(
-        "ragauge.cli.gate", "gate",
+        "ragauge.cli.gate",
+        "gate",
         "Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.",
     ),
     "validate": Listed(
-        "ragauge.cli.validate", "validate",
+        "ragauge.cli.validate",
+        "validate",
         "Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes.",
     ),
     "doctor": Listed(
-        "ragauge.cli.doctor", "doctor",
+        "ragauge.cli.doctor",
+        "doctor",
         "Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong.",
     ),
     "ui": Listed(
-        "ragauge.cli.ui", "ui",
+        "ragauge.cli.ui",
+        "ui",
         "Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.",
     ),
     "show": Listed(
-        "ragauge.cli.runs", "show",
+        "ragauge.cli.runs",
+        "show",
         "Show a run, or one example of it with every claim and what it rests on, or how its ranking is used.",
     ),
     "export": Listed(
-        "ragauge.cli.runs", "export",
+        "ragauge.cli.runs",
+        "export",
         "Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet).",
     ),
     "delete": Listed(
-        "ragauge.cli.delete", "delete",
+        "ragauge.cli.delete",
+        "delete",
         "Delete a run with what no other run uses, or all that is kept of a trace, a user or a tenant, with proof.",
     ),
-    "metrics": Listed(
-        "ragauge.cli.metrics", "metrics",
-        "List the metrics, or show how one is defined.",
-    ),
-    "docs": Listed(
-        "ragauge.cli.docs", "docs",
-        "Print a page of the documentation, or list the pages.",
-    ),
+    "metrics": Listed("ragauge.cli.metrics", "metrics", "List the metrics, or show how one is defined."),
+    "docs": Listed("ragauge.cli.docs", "docs", "Print a page of the documentation, or list the pages."),
     "thresholds": Listed(
-        "ragauge.cli.thresholds", "thresholds",
+        "ragauge.cli.thresholds",
+        "thresholds",
         "Say from which level of a metric on answers turn out well often enough.",
     ),
     "ann": Listed(
-        "ragauge.cli.ann", "app",
-        "Say what an approximate index of vectors misses, and how fast it is at what recall.",
+        "ragauge.cli.ann", "app", "Say what an approximate index of vectors misses, and how fast it is at what recall."
     ),
     "runs": Listed(
-        "ragauge.cli.runs", "app",
-        "List the stored runs, newest first; those of a study under --study. Tag them.",
+        "ragauge.cli.runs", "app", "List the stored runs, newest first; those of a study under --study. Tag them."
     ),
     "baseline": Listed(
-        "ragauge.cli.baseline", "app",
+        "ragauge.cli.baseline",
+        "app",
         "Set, list and remove baselines: names that stand for runs, as in --baseline main.",
     ),
     "log": Listed(
-        "ragauge.cli.log", "app",
+        "ragauge.cli.log",
+        "app",
         "A row for every evaluated run: when, what changed, how good, at what cost, and a note.",
     ),
-    "study": Listed(
-        "ragauge.cli.study", "app",
-        "Settings tried one against another, such as chunkers.",
-    ),
-    "testset": Listed(
-        "ragauge.cli.testset", "app",
-        "Make eval sets, hold them against their corpus, curate them.",
-    ),
-    "judge": Listed(
-        "ragauge.cli.judge", "app",
-        "What a judge is worth on your data.",
-    ),
-    "label": Listed(
-        "ragauge.cli.label", "app",
-        "What people say of answers: drawn, labelled, imported.",
-    ),
-    "monitor": Listed(
-        "ragauge.cli.monitor", "app",
-        "Take in the traces of production, and say what became of each.",
-    ),
+    "study": Listed("ragauge.cli.study", "app", "Settings tried one against another, such as chunkers."),
+    "testset": Listed("ragauge.cli.testset", "app", "Make eval sets, hold them against their corpus, curate them."),
+    "judge": Listed("ragauge.cli.judge", "app", "What a judge is worth on your data."),
+    "label": Listed("ragauge.cli.label", "app", "What people say of answers: drawn, labelled, imported."),
+    "monitor": Listed("ragauge.cli.monitor", "app", "Take in the traces of production, and say what became of each."),
     "cache": Listed(
-        "ragauge.cli.cache", "app",
+        "ragauge.cli.cache",
+        "app",
         "List, remove, export and import what models said: the replies that no run pays for twice.",
     ),
-}     # fmt: skip
+}
 
 
 # which change no store: an older one is not upgraded for them. Of a group, without or with the name of a command in it
-READING = frozenset({
-    ("compare", ""), ("doctor", ""), ("explain", ""), ("export", ""), ("gate", ""), ("report", ""), ("show", ""),
-    ("thresholds", ""), ("runs", ""), ("log", ""), ("baseline", "list"), ("study", "list"), ("cache", ""),
-    ("cache", "list"), ("cache", "export"), ("monitor", "trace"), ("monitor", "traces"), ("monitor", "status"),
-    ("label", "plan"),
-})     # fmt: skip
+READING = frozenset(
+    {
+        ("compare", ""),
+        ("doctor", ""),
+        ("explain", ""),
+        ("export", ""),
+        ("gate", ""),
+        ("report", ""),
+        ("show", ""),
+        ("thresholds", ""),
+        ("runs", ""),
+        ("log", ""),
+        ("baseline", "list"),
+        ("study", "list"),
+        ("cache", ""),
+        ("cache", "list"),
+        ("cache", "export"),
+        ("monitor", "trace"),
+        ("monitor", "traces"),
+        ("monitor", "status"),
+        ("label", "plan"),
+    }
+)
 
 
 class Commands(TyperGroup):

@@ -12,8 +12,7 @@ from ragauge.cli import options
 from ragauge.cli.output import check_outputs, show_result
 
 Runs = Annotated[
-    list[str],
-    typer.Argument(metavar="BASE NEW [MORE…]", help="Stored runs by id, name or latest, the baseline first."),
+    list[str], typer.Argument(metavar="BASE NEW [MORE…]", help="Stored runs by id, name or latest, the baseline first.")
 ]
 Outputs = Annotated[
     list[Path] | None, typer.Option("-o", "--output", help="Write it to a file, repeatable: .html, .md, .json, .csv.")

@@ -10,11 +10,7 @@ from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json
 
 
 @options.grouped
-def confirm(
-    wanted: ConfirmOptions,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+def confirm(wanted: ConfirmOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
     from ragauge.api.confirm import confirm_causes
     from ragauge.api.verbs import finish

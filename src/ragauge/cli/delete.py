@@ -21,7 +21,7 @@ NAME_ALONE = (
     "Looked for in the files beside the store: this name or id alone. Texts of theirs are no longer known, so files "
     "that hold only these are not found."
 )
-LEFT_BEHIND = 1     # exit code where anything of a person is still found
+LEFT_BEHIND = 1  # exit code where anything of a person is still found
 
 
 @options.grouped
@@ -40,11 +40,17 @@ def delete(wanted: DeleteOptions, yes: options.Yes = False, as_json: options.Jso
             typer.confirm(f"Delete {_counted(erasure.deleted, erasure.traces)}?", abort=True, err=True)
         erasure = _erased(wanted, segments, dry=False)
     if as_json:
-        show_json({
-            "dry_run": erasure.dry, "traces": erasure.traces, "deleted": dict(erasure.deleted),
-            "left": dict(erasure.left), "files": dict(erasure.files), "unread": dict(erasure.unread),
-            "missing": erasure.missing,
-        })  # fmt: skip
+        show_json(
+            {
+                "dry_run": erasure.dry,
+                "traces": erasure.traces,
+                "deleted": dict(erasure.deleted),
+                "left": dict(erasure.left),
+                "files": dict(erasure.files),
+                "unread": dict(erasure.unread),
+                "missing": erasure.missing,
+            }
+        )
     else:
         _tell(erasure)
     if erasure.left or erasure.files or erasure.unread:

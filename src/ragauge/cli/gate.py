@@ -17,7 +17,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from ragauge.api.gate import GateResult
 
-SUMMARY = "GITHUB_STEP_SUMMARY"     # where the runner says that the summary of a step goes
+SUMMARY = "GITHUB_STEP_SUMMARY"  # where the runner says that the summary of a step goes
 
 
 @options.grouped

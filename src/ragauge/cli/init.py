@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from ragauge.api.project import Begun
     from ragauge.api.results.scorecard import Scorecard
 
-FIRST = 20     # questions of the first evaluation
+FIRST = 20  # questions of the first evaluation
 Evaluate = Annotated[
-    bool,
-    typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once."),
-    options.Before("store"),
+    bool, typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once."), options.Before("store")
 ]
 
 
@@ -32,7 +30,7 @@ def init(
     """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
     from ragauge.api.project import begin
 
-    _enter(wanted.folder)     # modules are found from the project, and the store lies in it
+    _enter(wanted.folder)  # modules are found from the project, and the store lies in it
     begun = begin(replace(wanted, folder=Path()))
     if not as_json:
         _show(begun, wanted.system)
@@ -69,7 +67,12 @@ def _first(begun: Begun, store: str | None, quiet: bool) -> Scorecard | None:
     from ragauge.errors import RagaugeError
 
     running = RunOptions(
-        begun.target, begun.eval_set, store=store, limit=FIRST, warn=warn, columns=begun.asked.columns,
+        begun.target,
+        begun.eval_set,
+        store=store,
+        limit=FIRST,
+        warn=warn,
+        columns=begun.asked.columns,
         segments=begun.asked.segments,
     )
     try:
@@ -103,8 +106,10 @@ def _show(begun: Begun, named: str) -> None:
     for note in begun.notes:
         show(f"note: {note}")
     if not begun.in_git:
-        show("no workflow and no .gitignore: this is not the top folder of a git repository. To get them: git init, "
-             "then ragauge init again")     # fmt: skip
+        show(
+            "no workflow and no .gitignore: this is not the top folder of a git repository. To get them: git init, "
+            "then ragauge init again"
+        )
 
 
 def _baseline() -> tuple[str, tuple[str, ...]]:
@@ -114,21 +119,23 @@ def _baseline() -> tuple[str, tuple[str, ...]]:
 
     try:
         return usual_name(), ()
-    except UsageError:     # git is on no branch
+    except UsageError:  # git is on no branch
         return USUAL, ("--name", USUAL)
 
 
 def _show_next(begun: Begun, *, ran: bool) -> None:
     if ran and begun.example:
-        show("Next: the same with your own: ragauge init --force --system module:name --set questions.jsonl "
-             "(ragauge docs systems, ragauge docs data)")     # fmt: skip
+        show(
+            "Next: the same with your own: ragauge init --force --system module:name --set questions.jsonl "
+            "(ragauge docs systems, ragauge docs data)"
+        )
     elif ran and begun.made_up:
         show(f"Next: write questions of your users into {begun.eval_set} (ragauge docs data), then:")
         show_command(begun.command)
     elif ran:
         name, more = _baseline()
         show("Next: look at it, keep it as the baseline, change something, ask again, and hold that run against it:")
-        first = [begun.command] if begun.n > FIRST else []     # the first evaluation asked only some of them
+        first = [begun.command] if begun.n > FIRST else []  # the first evaluation asked only some of them
         keep, gate = command("baseline", "set", "latest", *more), command("gate", "latest", "--baseline", name)
         for line in (command("report", "latest", "-o", "report.html"), *first, keep, begun.command, gate):
             show_command(f"  {line}")

@@ -41,7 +41,7 @@ def front(
 def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
-        gc.set_threshold(50_000, *gc.get_threshold()[1:])     # 700 made passes a fifth of a quick evaluation's time
+        gc.set_threshold(50_000, *gc.get_threshold()[1:])  # 700 made passes a fifth of a quick evaluation's time
         with terminates_as_interrupt(), libraries_silent(), warnings_in_a_line():
             app()
     except Interrupted as error:

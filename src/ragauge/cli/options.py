@@ -16,7 +16,7 @@ from ragauge.api.inputs.typed import STORE, Typed, own_first
 from ragauge.errors import UsageError
 from ragauge.text.messages import speak_of
 
-PLAIN = (str, int, float, bool, Path, int | None, float | None)     # kinds of fields that are typed as they are
+PLAIN = (str, int, float, bool, Path, int | None, float | None)  # kinds of fields that are typed as they are
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,15 @@ def option(field: str, typed: Typed) -> Any:
     if typed.argument:
         return typer.Argument(metavar=typed.metavar, help=typed.help)
     return typer.Option(
-        *(typed.names.split() or [f"--{field.replace('_', '-')}"]), metavar=typed.metavar, min=typed.least,
-        max=typed.most, rich_help_panel=typed.panel, envvar=typed.variable, help=typed.help,
+        *(typed.names.split() or [f"--{field.replace('_', '-')}"]),
+        metavar=typed.metavar,
+        min=typed.least,
+        max=typed.most,
+        rich_help_panel=typed.panel,
+        envvar=typed.variable,
+        help=typed.help,
         callback=_named if typed.variable == STORE.variable else None,
-    )     # fmt: skip
+    )
 
 
 Store = Annotated[str, option("store", STORE)]
@@ -48,9 +53,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done,
 Outputs = Annotated[
     list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
 ]
-StudyOutputs = Annotated[
-    list[Path] | None, typer.Option("-o", "--output", help="A file: .md, .html, .json, .csv.")
-]
+StudyOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="A file: .md, .html, .json, .csv.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
@@ -96,7 +99,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = kind(**_read(kind, {field: given.pop(field) for field in group}))
         command(**given)
 
-    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]     # in any order
+    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]  # in any order
     vars(spread)["__signature__"] = inspect.Signature(named)
     spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return spread
@@ -198,5 +201,8 @@ def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
 
 
 READ: Mapping[str, Callable[[Any], Any]] = {
-    "columns": mapping, "filter": conditions, "parameters": values, "scores": lambda typed: names(",".join(typed)),
+    "columns": mapping,
+    "filter": conditions,
+    "parameters": values,
+    "scores": lambda typed: names(",".join(typed)),
 }

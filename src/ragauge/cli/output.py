@@ -24,13 +24,21 @@ if TYPE_CHECKING:
     from ragauge.api.results.shown import ShownResult
     from ragauge.engine.execute import Progress
 
-PIPED = 140         # characters of a line in a file: every column has room
-LIBRARIES = (         # their loggers
-    "alembic", "anthropic", "google_genai", "httpcore", "httpx", "LiteLLM", "openai", "pydantic_ai", "sqlalchemy",
+PIPED = 140  # characters of a line in a file: every column has room
+LIBRARIES = (  # their loggers
+    "alembic",
+    "anthropic",
+    "google_genai",
+    "httpcore",
+    "httpx",
+    "LiteLLM",
+    "openai",
+    "pydantic_ai",
+    "sqlalchemy",
     "urllib3",
 )
-BEGINS_ANEW = "--fresh"     # of a command that resumes it would pay for everything again
-SILENCE = 30.0     # seconds after which a log is told that work goes on
+BEGINS_ANEW = "--fresh"  # of a command that resumes it would pay for everything again
+SILENCE = 30.0  # seconds after which a log is told that work goes on
 
 
 def show(renderable: RenderableType | str) -> None:
@@ -60,7 +68,7 @@ def _piped_width() -> int:
         if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
             return PIPED
         return os.get_terminal_size(sys.stderr.fileno()).columns or PIPED
-    except (OSError, ValueError):     # no terminal, or no real file
+    except (OSError, ValueError):  # no terminal, or no real file
         return PIPED
 
 
@@ -91,9 +99,13 @@ def warnings_in_a_line() -> Iterator[None]:
     shown = warnings.showwarning
 
     def show_warning(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
         line: str | None = None,
-    ) -> None:     # fmt: skip
+    ) -> None:
         if issubclass(category, UserWarning) and filename.startswith(ours):
             warn(str(message))
         else:
@@ -186,7 +198,7 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def terminates_as_interrupt() -> Iterator[None]:
     """SIGTERM within is raised as `Terminated`, once: a second one ends the program at once."""
-    if threading.current_thread() is not threading.main_thread():     # no other may take signals
+    if threading.current_thread() is not threading.main_thread():  # no other may take signals
         yield
         return
 
@@ -237,7 +249,7 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
         parts.append((3, f"{calling.in_flight:,} in flight"))
         if calling.unpriced:
             parts.append((1, "price unknown"))
-        elif calling.cost or calling.tokens.input_tokens or not calling.calls:     # else nothing is known yet
+        elif calling.cost or calling.tokens.input_tokens or not calling.calls:  # else nothing is known yet
             parts.append((1, money(calling.cost)))
     if now.note:
         parts.append((3, now.note))
@@ -262,7 +274,7 @@ def progress_line(quiet: bool, done: str = "evaluated") -> Iterator[Any]:
         nonlocal width, last, told
         line = progress_text(now, done)
         if sys.stderr.isatty():
-            room = shutil.get_terminal_size().columns - 1     # a line that wraps could not be written over
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be written over
             line = progress_text(now, done, room)[:room]
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)

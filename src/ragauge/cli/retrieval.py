@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 @options.grouped
-def retrieval(
-    wanted: RetrievalOptions, as_json: Annotated[options.Json, options.Before("per_query")] = False
-) -> None:
+def retrieval(wanted: RetrievalOptions, as_json: Annotated[options.Json, options.Before("per_query")] = False) -> None:
     """Measure a ranking against relevance labels, as trec_eval does."""
     from ragauge.analysis.ranking.retrieval import evaluate_retrieval
     from ragauge.data.readers.rankings import read_qrels, read_run
@@ -77,9 +75,11 @@ def _table(report: RetrievalReport) -> RenderableType:
     from ragauge.reporting.writers.terminal import terminal
 
     heads = (
-        ReportColumn("metric"), ReportColumn("mean", "number", tone="strong"), ReportColumn("95% interval"),
+        ReportColumn("metric"),
+        ReportColumn("mean", "number", tone="strong"),
+        ReportColumn("95% interval"),
         ReportColumn("counts", tone="faint"),
-    )     # fmt: skip
+    )
     rows = []
     for summary in report.summaries:
         ends = summary.interval

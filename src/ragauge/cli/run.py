@@ -74,11 +74,12 @@ def _variant(oracle: bool, closed_book: bool, context_from: str | None) -> str:
     named = [
         (variant, option)
         for given, variant, option in (
-            (oracle, "oracle", "--oracle"), (closed_book, "closed_book", "--closed-book"),
+            (oracle, "oracle", "--oracle"),
+            (closed_book, "closed_book", "--closed-book"),
             (context_from, "replayed", "--context-from"),
         )
         if given
-    ]  # fmt: skip
+    ]
     if len(named) > 1:
         raise UsageError(f"{' and '.join(option for _, option in named)} exclude each other: give one.")
     return named[0][0] if named else "own"

@@ -64,8 +64,11 @@ def _told(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_json(row)
         return
-    shown(f"{row['name']} ({row['run_id']}) is tagged: {', '.join(row['tags'])}" if row["tags"]
-          else f"{row['name']} ({row['run_id']}) has no tag now")     # fmt: skip
+    shown(
+        f"{row['name']} ({row['run_id']}) is tagged: {', '.join(row['tags'])}"
+        if row["tags"]
+        else f"{row['name']} ({row['run_id']}) has no tag now"
+    )
 
 
 @options.grouped

@@ -71,9 +71,7 @@ def report(
 @options.grouped
 def export(
     wanted: OpenStudyOptions,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.Before("metric")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.Before("metric")],
 ) -> None:
     """Write a study's trials, a row each: parameters, measurements, means."""
     from ragauge.api.studies import open_study

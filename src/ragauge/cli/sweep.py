@@ -26,7 +26,7 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     from ragauge.engine.studies.sweeping import SweepLog
 
-SHOWN = 30     # trials that a dry run lists
+SHOWN = 30  # trials that a dry run lists
 
 
 @options.grouped
@@ -34,12 +34,15 @@ def sweep(
     context: typer.Context,
     wanted: SweepOptions,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The configuration, with a section sweep: ragauge docs sweeps."),
+        Path,
+        typer.Argument(metavar="FILE", help="The configuration, with a section sweep: ragauge docs sweeps."),
         options.Before("system"),
     ] = Path("ragauge.yaml"),
-    outputs: options.StudyOutputs = None, dry_run: options.DryRun = False, as_json: options.Json = False,
+    outputs: options.StudyOutputs = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
-) -> None:     # fmt: skip
+) -> None:
     """Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.
 
     What is typed goes before the file. The same command goes on with a sweep that was stopped; wider parameters join.

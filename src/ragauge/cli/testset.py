@@ -206,6 +206,10 @@ def _said(prepared: PreparedSet, wanted: Any) -> str:
 def _as_json(prepared: PreparedSet, output: Path) -> dict[str, Any]:
     calls = NO_CALLS if prepared.calling is None else prepared.calling.plain()
     return {
-        "path": str(output), "examples": len(prepared.examples), "prepared": prepared.done,
-        "ready_before": prepared.there, "failed": prepared.failed, **calls,
-    }  # fmt: skip
+        "path": str(output),
+        "examples": len(prepared.examples),
+        "prepared": prepared.done,
+        "ready_before": prepared.there,
+        "failed": prepared.failed,
+        **calls,
+    }

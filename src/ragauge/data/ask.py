@@ -120,7 +120,17 @@ def reply_key(name: ModelName, ask: Ask) -> str:
 
     Two attempts at one text are two keys; so are two asking of a judge. Time-outs and concurrency are in none.
     """
-    return digest([
-        name.provider, name.endpoint, name.model, ask.kind, ask.messages, plain(ask.schema), plain(ask.params),
-        ask.judge_repeat, ask.attempt, *([name.headers] if name.headers else []),
-    ])  # fmt: skip
+    return digest(
+        [
+            name.provider,
+            name.endpoint,
+            name.model,
+            ask.kind,
+            ask.messages,
+            plain(ask.schema),
+            plain(ask.params),
+            ask.judge_repeat,
+            ask.attempt,
+            *([name.headers] if name.headers else []),
+        ]
+    )

@@ -16,11 +16,11 @@ from ragauge.text.sentences import SOURCE
 # "Source: ", "doc #", "passage no. "
 CALLED = re.compile(rf"{SOURCE}\s*(?:no\.?\s|nr\.?\s|ids?\b)?(?:\s*[:#=]\s*|\s+|(?=\d))", re.IGNORECASE)
 OPENING, CLOSING = " \t\r\n[({【（<#*", ("]", ")", "}", "】", "）", ">", ":", "：", "|", "\n")
-HEAD_CHARS = 300     # within which the label at the head of a text stands
+HEAD_CHARS = 300  # within which the label at the head of a text stands
 HEAD_NUMBER = re.compile(r"(\d{1,3})\s*(?:[\])】）>|](?!\w)|[:：]\s)")
 RECORD = re.compile(r"\S*\d\S*")
 NUMBER, LETTER, TEXT_ID = re.compile(r"\d+"), re.compile(r"[^\W\d_]"), "text:"
-ANCHOR = re.compile(r"[#?]")      # parts a file from a page or place in it
+ANCHOR = re.compile(r"[#?]")  # parts a file from a page or place in it
 
 
 class PassageNames:

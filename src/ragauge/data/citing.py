@@ -25,12 +25,12 @@ BRACKETS = re.compile(
     re.IGNORECASE,
 )
 WHERE = re.compile(r"(?:pp?\.|pages?|sections?|sec\.|§|lines?|chapters?|ch\.|s\.)\s*[\w.–-]+", re.IGNORECASE)
-PLACED = re.compile(rf"(?<=\S)[\s,]+{WHERE.pattern}\Z", re.IGNORECASE)     # "a.pdf p. 7"
-LED = re.compile(r"(?:see(?: also)?|cf\.?|per|from|via)\s+", re.IGNORECASE)     # "(see a.pdf)"
-LETTERED = re.compile(r"[SDPCR](\d{1,3})")      # of "Source 3", "Document 3": [D3]
-NOT_WORD = re.compile(r"[\d_./-]")      # what an id or file has and a plain word has not
+PLACED = re.compile(rf"(?<=\S)[\s,]+{WHERE.pattern}\Z", re.IGNORECASE)  # "a.pdf p. 7"
+LED = re.compile(r"(?:see(?: also)?|cf\.?|per|from|via)\s+", re.IGNORECASE)  # "(see a.pdf)"
+LETTERED = re.compile(r"[SDPCR](\d{1,3})")  # of "Source 3", "Document 3": [D3]
+NOT_WORD = re.compile(r"[\d_./-]")  # what an id or file has and a plain word has not
 DEFINED = re.compile(r"^[ \t>*-]*(?:\[\^?(\d{1,3})\]|(\d{1,3})[.)])[ \t]*:?[ \t]*([^\n]{1,200})$", re.MULTILINE)
-DAGGER = re.compile(r"(?:\d+:)?(\d{1,3})†(.*)")      # 【2†source】, 【4:2†a.md】
+DAGGER = re.compile(r"(?:\d+:)?(\d{1,3})†(.*)")  # 【2†source】, 【4:2†a.md】
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!`)(`{1,2})(?!`)[^\n]*?(?<!`)\1(?!`)", re.DOTALL)
 WORD_BEFORE, LOOKED_BACK = re.compile(r"[\w.$]+(?:\[\w*\])*\Z"), 60
 IN_CODE = re.compile(
@@ -41,18 +41,45 @@ IN_CODE = re.compile(
     """,
     re.VERBOSE,
 )
-ELEMENT = re.compile(r"\s?=[^=]|\.\w|\(")     # after an index of code: an assignment, an attribute, a call
+ELEMENT = re.compile(r"\s?=[^=]|\.\w|\(")  # after an index of code: an assignment, an attribute, a call
 INDICES = re.compile(r"\A(?:\[\w*\])+")
-NOTE = re.compile(r"(?:\A|\n)[ \t]{0,3}\Z")   # a footnote stands at the start of a line, with a colon: [^1]: ...
+NOTE = re.compile(r"(?:\A|\n)[ \t]{0,3}\Z")  # a footnote stands at the start of a line, with a colon: [^1]: ...
 TAG, PLACE = re.compile(r"</?sup>"), re.compile(rf"[#?,]|\s{WHERE.pattern}", re.IGNORECASE)
 FROM_ZERO = re.compile(r"\b(\w+)\[0\]")
 # what only code calls a list; English words may carry a citation, as in "tall[1]"
-LISTS = frozenset({
-    "arg", "args", "argv", "arr", "cfg", "cols", "ctx", "df", "dict", "elem", "env", "idx", "kwargs", "lst", "mat",
-    "nums", "obj", "params", "ptr", "res", "ret", "seq", "str", "tmp", "tuple", "vals", "vec",
-})  # fmt: skip
+LISTS = frozenset(
+    {
+        "arg",
+        "args",
+        "argv",
+        "arr",
+        "cfg",
+        "cols",
+        "ctx",
+        "df",
+        "dict",
+        "elem",
+        "env",
+        "idx",
+        "kwargs",
+        "lst",
+        "mat",
+        "nums",
+        "obj",
+        "params",
+        "ptr",
+        "res",
+        "ret",
+        "seq",
+        "str",
+        "tmp",
+        "tuple",
+        "vals",
+        "vec",
+    }
+)
 ZERO, UNKNOWN = re.compile(r"[\[【(]\^?0\s*[\])】,;–-]|<sup>0</sup>"), re.compile(r"\[[^\[\]]+\]")
-WIDEST = 20      # numbers that a range may stand for; [1-200] is no citation of 200 passages
+WIDEST = 20  # numbers that a range may stand for; [1-200] is no citation of 200 passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +229,7 @@ def _noted(answer: str, code: Sequence[tuple[int, int]], names: PassageNames) ->
         name = CALLED.sub("", inside, count=1)
         if NUMBERED.fullmatch(name):
             if answer[start:end].lstrip()[:1] == "[":
-                continue      # of `_bracketed`
+                continue  # of `_bracketed`
             targets = tuple(_by_number(name, names))
         else:
             targets = tuple(filter(None, [_find(inside, names)]))
@@ -287,7 +314,7 @@ def _is_citation(answer: str, match: re.Match[str], lists: set[str]) -> bool:
     before, after = answer[max(0, match.start() - LOOKED_BACK) : match.start()], answer[match.end() :][:LOOKED_BACK]
     if (after[:1] == ":" and NOTE.search(before)) or IN_CODE.search(before):
         return False
-    if (before[-1:] == "[") != (after[:1] == "]"):      # a row of a nested list: [[1, 2], [3, 4]]
+    if (before[-1:] == "[") != (after[:1] == "]"):  # a row of a nested list: [[1, 2], [3, 4]]
         return False
     run = WORD_BEFORE.search(before)
     if run is None:

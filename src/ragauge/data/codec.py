@@ -118,7 +118,7 @@ def _dataclass_reader(cls: type[Any]) -> Read:
     if cls is Evidence:
         return _evidence_reader(hints["reply_keys"])
     readers = {part.name: reader(hints[part.name]) for part in dataclasses.fields(cls)}
-    made = [(name, read) for name, read in readers.items() if read is not _same]     # the others are as JSON has them
+    made = [(name, read) for name, read in readers.items() if read is not _same]  # the others are as JSON has them
 
     def read(value: Mapping[str, Any]) -> Any:
         fields = dict(value)

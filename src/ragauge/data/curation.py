@@ -16,7 +16,7 @@ from ragauge.errors import DataError
 META = "meta"
 State = Literal["draft", "reviewed", "golden", "rejected"]
 STATES: tuple[State, ...] = get_args(State)
-SetForm = Literal["beir", "ragas", "deepeval"]     # of other tools, in which a set can be written
+SetForm = Literal["beir", "ragas", "deepeval"]  # of other tools, in which a set can be written
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,7 @@ def _chunk(document: Document, units: Sequence[Unit], number: int) -> Chunk:
     known = {words.casefold() for words in leading}
     lines = [words for n, words in enumerate(path) if words.casefold() not in known and words not in path[:n]]
     context = "\n".join(f"{'#' * min(n, 6)} {words}" for n, words in enumerate(lines, start=1))
-    return Chunk(
-        f"{document.doc_id}#{number}", document.doc_id, document.text[start:end], start, end, context
-    )
+    return Chunk(f"{document.doc_id}#{number}", document.doc_id, document.text[start:end], start, end, context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,14 @@ from ragauge.errors import DataError
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
-    "references", "reference_claims", "relevant", "relevant_chunks", "gold_spans", "answerable", "aspects", "criteria",
+    "references",
+    "reference_claims",
+    "relevant",
+    "relevant_chunks",
+    "gold_spans",
+    "answerable",
+    "aspects",
+    "criteria",
 )
 
 
@@ -24,7 +31,7 @@ class Turn:
     text: str
 
 
-HISTORY_CHARS = 6_000     # of earlier turns that judges and annotators see, counted from the last
+HISTORY_CHARS = 6_000  # of earlier turns that judges and annotators see, counted from the last
 
 
 def seen_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:

@@ -88,7 +88,7 @@ class Claim:
         return float(bool(self.supporting)) if self.p is None else self.p
 
 
-CLAIMS_ONLY = ("address", "refuse")     # what was not asked where only claims were
+CLAIMS_ONLY = ("address", "refuse")  # what was not asked where only claims were
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +243,15 @@ class SimilarityFacts:
 
 
 FactsOf = (
-    AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | CriteriaFacts | GuessedFacts
+    AnswerFacts
+    | ReferenceFacts
+    | RelevanceFacts
+    | AgreementFacts
+    | CoverFacts
+    | CriteriaFacts
+    | GuessedFacts
     | SimilarityFacts
-)     # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,4 +286,4 @@ def _certain(verdict: bool | None) -> float | None:
     return None if verdict is None else float(verdict)
 
 
-Evidences = Mapping[str, Evidence]      # by question
+Evidences = Mapping[str, Evidence]  # by question

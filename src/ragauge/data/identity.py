@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
         return sorted(plain(item) for item in value)
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
-    numbers = getattr(value, "tolist", None)     # numpy's
+    numbers = getattr(value, "tolist", None)  # numpy's
     return value if numbers is None else numbers()
 
 

@@ -14,42 +14,50 @@ from ragauge.data.identity import digest, plain
 from ragauge.data.markup import blank_markup
 from ragauge.errors import UsageError
 
-Part = tuple[int, int] | int | None     # characters [first, last + 1) of the answer; a passage, from 1; the whole
+Part = tuple[int, int] | int | None  # characters [first, last + 1) of the answer; a passage, from 1; the whole
 
 NO_CLAIM, UNSURE = "no_claim", "unsure"
-NOT_SUPPORTED = "not_supported"     # of files that do not say whether it is contradicted or not in the passages
-BY_PEOPLE = "people:"     # how the id of people as a judge begins
-ADJUDICATOR = "adjudicator"     # whose label wins over all others of the same thing
+NOT_SUPPORTED = "not_supported"  # of files that do not say whether it is contradicted or not in the passages
+BY_PEOPLE = "people:"  # how the id of people as a judge begins
+ADJUDICATOR = "adjudicator"  # whose label wins over all others of the same thing
 
 # question -> what can be said, in the order of the page's keys
 VALUES: Mapping[str, Mapping[str, str]] = {
     "support": {
-        "supported": "the passages say so", "contradicted": "the passages say otherwise",
-        "not_in_context": "the passages do not say", NO_CLAIM: "nothing to check", UNSURE: "cannot tell",
+        "supported": "the passages say so",
+        "contradicted": "the passages say otherwise",
+        "not_in_context": "the passages do not say",
+        NO_CLAIM: "nothing to check",
+        UNSURE: "cannot tell",
     },
     "relevance": {"relevant": "helps to answer", "not_relevant": "does not help", UNSURE: "cannot tell"},
     "address": {
-        "fully": "answers the question", "partly": "answers part of it", "no": "does not answer it",
+        "fully": "answers the question",
+        "partly": "answers part of it",
+        "no": "does not answer it",
         UNSURE: "cannot tell",
     },
     "refuse": {"yes": "declines to answer", "no": "does not decline", UNSURE: "cannot tell"},
-}     # fmt: skip
+}
 SEEN: Mapping[str, tuple[str, ...]] = {
-    "support": ("answer", "passages", "query"), "relevance": ("passages", "query"),
-    "address": ("answer", "query"), "refuse": ("answer", "query"),
-}     # fmt: skip
-SCORE = "score:"     # how a question for the score of a metric begins
-SCORED: tuple[str, ...] = ("answer", "passages", "query", "references")     # what such a question can see
-WHOLE = ("address", "refuse")     # questions about the answer as a whole, as every score is
-BY_SUPPORT = ("faithfulness", "unsupported")     # metrics that labels supported or not tell of
-BY_KIND = ("contradicted", "not_in_context")      # those that need to know which of both is meant
+    "support": ("answer", "passages", "query"),
+    "relevance": ("passages", "query"),
+    "address": ("answer", "query"),
+    "refuse": ("answer", "query"),
+}
+SCORE = "score:"  # how a question for the score of a metric begins
+SCORED: tuple[str, ...] = ("answer", "passages", "query", "references")  # what such a question can see
+WHOLE = ("address", "refuse")  # questions about the answer as a whole, as every score is
+BY_SUPPORT = ("faithfulness", "unsupported")  # metrics that labels supported or not tell of
+BY_KIND = ("contradicted", "not_in_context")  # those that need to know which of both is meant
 WHICH_NOT_SAID = f"{NOT_SUPPORTED}, which does not tell {' from '.join(BY_KIND)}"
 # metric -> the question whose labels tell of it; a score of any metric tells of that one
 TOLD: Mapping[str, str] = {
-    **dict.fromkeys((*BY_SUPPORT, *BY_KIND), "support"), "context_precision": "relevance",
+    **dict.fromkeys((*BY_SUPPORT, *BY_KIND), "support"),
+    "context_precision": "relevance",
     "answer_relevance": "address",
     **dict.fromkeys(("refusal_correctness", "over_refusal", "missed_refusal"), "refuse"),
-}     # fmt: skip
+}
 GUIDELINES: Mapping[str, str] = {
     "support": (
         "Read the passages, then each sentence of the answer. Supported: the passages together say all of it, or it "
@@ -112,9 +120,15 @@ class ScoreScale:
 
 
 def label_key(
-    question: str, query: str, passages: Sequence[str], answer: str, *, references: Sequence[str] = (),
-    seen: Sequence[str] | None = None, history: Sequence[Turn] = (),
-) -> str:     # fmt: skip
+    question: str,
+    query: str,
+    passages: Sequence[str],
+    answer: str,
+    *,
+    references: Sequence[str] = (),
+    seen: Sequence[str] | None = None,
+    history: Sequence[Turn] = (),
+) -> str:
     """The key of what a question sees: texts alone, no run and no judge.
 
     Args:
@@ -130,7 +144,7 @@ def label_key(
     True
     """
     texts = {"query": query, "passages": list(passages), "references": list(references)}
-    given = texts | {"answer": blank_markup(answer)}     # as a judge sees it
+    given = texts | {"answer": blank_markup(answer)}  # as a judge sees it
     shown: list[Any] = [question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}]
     return digest([*shown, plain(history)] if history else shown)
 

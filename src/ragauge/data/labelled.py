@@ -13,9 +13,9 @@ from ragauge.data.example import Turn
 
 HumanLabel = Literal["supported", "contradicted", "not_in_context", "not_supported"]
 LABELS: tuple[HumanLabel, ...] = ("supported", "contradicted", "not_in_context", "not_supported")
-TWO = ("supported", "not_supported")     # scales that labels are compared on
+TWO = ("supported", "not_supported")  # scales that labels are compared on
 THREE = ("supported", "contradicted", "not_in_context")
-SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}     # the least counts
+SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}  # the least counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class CheckRecord:
     at: str = ""
 
 
-Better = Literal[0, 1, 2]     # the first, the second, 0 = alike
+Better = Literal[0, 1, 2]  # the first, the second, 0 = alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +166,10 @@ def pairs_among(rows: Sequence[Labelled]) -> list[AnswerPair]:
             answers.setdefault(row.query, (row.query_id, {}))[1].setdefault(row.answer)
     return [
         AnswerPair(query_id, query, (first, second))
-        for query, (query_id, texts) in answers.items() if len(texts) > 1
+        for query, (query_id, texts) in answers.items()
+        if len(texts) > 1
         for first, second, *_ in [list(texts)]
-    ]  # fmt: skip
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from html import unescape
 
 BLOCK = r"p|div|ul|ol|li|h[1-6]|blockquote|section|article|body|html"
 INLINE = r"span|b|strong|i|em|u|small|sup|sub|a|mark|code"
-END = rf"</?(?:{BLOCK})\b[^<>]*>|<br\s*/?>"     # a sentence ends here
+END = rf"</?(?:{BLOCK})\b[^<>]*>|<br\s*/?>"  # a sentence ends here
 MARK = re.compile(rf"(?P<end>{END})|</?(?:{INLINE})\b[^<>]*>|&(?:#\d+|#x[\da-f]+|[a-z]+);", re.IGNORECASE)
 # an answer that is one element after the other, or whose lines end in <br>; prose about HTML names its tags within
 MARKED_UP = re.compile(rf"\s*<({BLOCK}|{INLINE})\b[^<>]*>.*(</\w+>|<br\s*/?>)\s*|.*[.!?:;,]\s*<br\s*/?>.*", re.I | re.S)

@@ -81,7 +81,7 @@ def find(text: str) -> Any:
 
 def _module(name: str, text: str) -> ModuleType:
     try:
-        with redirect_stdout(sys.stderr):     # results go to stdout, which a program may read
+        with redirect_stdout(sys.stderr):  # results go to stdout, which a program may read
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
@@ -95,7 +95,7 @@ def _module(name: str, text: str) -> ModuleType:
         if package in EXTRAS:
             raise MissingExtra(text, package, EXTRAS[package]) from error
         raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
-    except Exception as error:     # whatever the user's module does while it is imported
+    except Exception as error:  # whatever the user's module does while it is imported
         raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
 
 
@@ -147,7 +147,7 @@ def load_registered(group: Group, name: str) -> Any:
     entry = registered(group)[name]
     try:
         return entry.load()
-    except (Exception, SystemExit) as error:     # whatever the package does while it is imported
+    except (Exception, SystemExit) as error:  # whatever the package does while it is imported
         package = package_of(entry)
         raise UsageError(
             f"{name} ({entry.value}) of the package {package} cannot be loaded: {type(error).__name__}: {error}. "

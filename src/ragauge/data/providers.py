@@ -28,16 +28,18 @@ class ProviderEndpoint(NamedTuple):
 
 OPENAI = ProviderEndpoint("https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",))
 AZURE = ProviderEndpoint(
-    "azure:", "AZURE_OPENAI_ENDPOINT", ("AZURE_OPENAI_API_KEY",),
+    "azure:",
+    "AZURE_OPENAI_ENDPOINT",
+    ("AZURE_OPENAI_API_KEY",),
     hosts=(".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com", ".models.ai.azure.com"),
-)     # fmt: skip
+)
 BEDROCK = ProviderEndpoint(
     "bedrock:", "", ("AWS_BEARER_TOKEN_BEDROCK",), "bedrock", (".amazonaws.com", ".api.aws"), keyless=True
 )
 GOOGLE_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 PROVIDERS: Mapping[str, ProviderEndpoint] = {
-    "openai": OPENAI,     # the Responses API
+    "openai": OPENAI,  # the Responses API
     "openai-chat": OPENAI,
     "anthropic": ProviderEndpoint(
         "https://api.anthropic.com", "ANTHROPIC_BASE_URL", ("ANTHROPIC_API_KEY",), "anthropic"
@@ -45,7 +47,7 @@ PROVIDERS: Mapping[str, ProviderEndpoint] = {
     "google": ProviderEndpoint(
         "https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL", GOOGLE_KEYS, "google"
     ),
-    "own": ProviderEndpoint("own:"),     # a model that Python code hands over
+    "own": ProviderEndpoint("own:"),  # a model that Python code hands over
     "alibaba": ProviderEndpoint(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "", ("ALIBABA_API_KEY", "DASHSCOPE_API_KEY")
     ),
@@ -60,7 +62,8 @@ PROVIDERS: Mapping[str, ProviderEndpoint] = {
     "fireworks": ProviderEndpoint("https://api.fireworks.ai/inference/v1", "", ("FIREWORKS_API_KEY",)),
     "github": ProviderEndpoint("https://models.github.ai/inference", "", ("GITHUB_API_KEY",)),
     "github-copilot": ProviderEndpoint(
-        "https://api.githubcopilot.com", "GITHUB_COPILOT_BASE_URL",
+        "https://api.githubcopilot.com",
+        "GITHUB_COPILOT_BASE_URL",
         ("GITHUB_COPILOT_API_KEY", "GITHUB_COPILOT_API_TOKEN", "COPILOT_GITHUB_TOKEN"),
     ),
     "google-cloud": ProviderEndpoint(
@@ -76,9 +79,7 @@ PROVIDERS: Mapping[str, ProviderEndpoint] = {
     "mistral": ProviderEndpoint("https://api.mistral.ai", "", ("MISTRAL_API_KEY",), "mistral"),
     "moonshotai": ProviderEndpoint("https://api.moonshot.ai/v1", "MOONSHOTAI_BASE_URL", ("MOONSHOTAI_API_KEY",)),
     "nebius": ProviderEndpoint("https://api.studio.nebius.com/v1", "", ("NEBIUS_API_KEY",)),
-    "ollama": ProviderEndpoint(
-        "http://localhost:11434/v1", "OLLAMA_BASE_URL", ("OLLAMA_API_KEY",), keyless=True
-    ),
+    "ollama": ProviderEndpoint("http://localhost:11434/v1", "OLLAMA_BASE_URL", ("OLLAMA_API_KEY",), keyless=True),
     "openrouter": ProviderEndpoint("https://openrouter.ai/api/v1", "", ("OPENROUTER_API_KEY",)),
     "ovhcloud": ProviderEndpoint("https://oai.endpoints.kepler.ai.cloud.ovh.net/v1", "", ("OVHCLOUD_API_KEY",)),
     "sambanova": ProviderEndpoint("https://api.sambanova.ai/v1", "SAMBANOVA_BASE_URL", ("SAMBANOVA_API_KEY",)),
@@ -91,13 +92,23 @@ PROVIDERS: Mapping[str, ProviderEndpoint] = {
     "xai": ProviderEndpoint("https://api.x.ai", "", ("XAI_API_KEY",), "xai"),
     "zai": ProviderEndpoint("https://api.z.ai/api/paas/v4", "", ("ZAI_API_KEY",)),
 }
-ALIASES: Mapping[str, str] = {     # other usual spellings
-    "openai-responses": "openai", "azure-openai": "azure", "gemini": "google", "google-gla": "google",
-    "vertex": "google-cloud", "vertex-ai": "google-cloud", "google-vertex": "google-cloud", "grok": "xai",
-    "together-ai": "together", "fireworks-ai": "fireworks", "moonshot": "moonshotai", "hosted-vllm": "vllm",
-    "aws-bedrock": "bedrock", "dashscope": "alibaba",
-}  # fmt: skip
-EMBEDDERS = ("openai", "openai-chat", "google")     # whose embeddings can be asked for; the first two mean the same
+ALIASES: Mapping[str, str] = {  # other usual spellings
+    "openai-responses": "openai",
+    "azure-openai": "azure",
+    "gemini": "google",
+    "google-gla": "google",
+    "vertex": "google-cloud",
+    "vertex-ai": "google-cloud",
+    "google-vertex": "google-cloud",
+    "grok": "xai",
+    "together-ai": "together",
+    "fireworks-ai": "fireworks",
+    "moonshot": "moonshotai",
+    "hosted-vllm": "vllm",
+    "aws-bedrock": "bedrock",
+    "dashscope": "alibaba",
+}
+EMBEDDERS = ("openai", "openai-chat", "google")  # whose embeddings can be asked for; the first two mean the same
 
 
 def provider_of(spec: str) -> str | None:

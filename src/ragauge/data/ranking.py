@@ -20,6 +20,7 @@ from ragauge.data.example import Span
 if TYPE_CHECKING:
     import polars as pl
 
+
 @dataclass(frozen=True, slots=True)
 class FoundNeighbours:
     """What an index found for one query beside what is nearest, both with exact distances.
@@ -93,7 +94,7 @@ class GoldOverlap:
     touching: tuple[Span, ...] | None = None
 
 
-LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
+LEAST_GAP = 3  # characters of a gold span: chunkers drop the white space between two chunks
 
 
 def open_in(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:

@@ -21,15 +21,15 @@ from ragauge.text.tokens import content_of
 
 ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
 CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)
-BESIDE_PASSAGES: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})     # the others see none
+BESIDE_PASSAGES: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})  # the others see none
 ScaleKey = tuple[ControlledFact, str, Layout]
 
-MIN_PAIRS = 20       # of each kind before anything is said of a scale
+MIN_PAIRS = 20  # of each kind before anything is said of a scale
 MIN_AUROC = 0.9
-MIN_GAP = 0.3        # between the medians: a scale whose ends lie together orders, but says nothing
+MIN_GAP = 0.3  # between the medians: a scale whose ends lie together orders, but says nothing
 UNKNOWN_LANGUAGE = "und"
-MIXED = "mixed"      # query or answer in another language than the passages
-MAX_CHARS = 2_000    # of each text that tell the language
+MIXED = "mixed"  # query or answer in another language than the passages
+MAX_CHARS = 2_000  # of each text that tell the language
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,58 @@ from ragauge.data.example import Example, Span
 from ragauge.data.identity import digest, plain
 
 REDACTED = "__REDACTED__"
-ABSENT = "no response in the run"     # why the answer is missing of an example that a finished run holds nothing for
+ABSENT = "no response in the run"  # why the answer is missing of an example that a finished run holds nothing for
 # words that say of an outcome whether it is a good one, as `outcome_word` writes them
-GOOD = frozenset((
-    "true", "yes", "y", "good", "up", "thumbs_up", "thumbsup", "thumbs-up", "like", "liked", "positive", "solved",
-    "resolved", "accepted", "success", "successful", "helpful", "click", "clicked", "correct", "👍",
-))     # fmt: skip
-BAD = frozenset((
-    "false", "no", "n", "bad", "down", "thumbs_down", "thumbsdown", "thumbs-down", "dislike", "disliked", "negative",
-    "unsolved", "unresolved", "rejected", "failure", "failed", "unhelpful", "escalated", "no_click", "incorrect", "👎",
-))     # fmt: skip
+GOOD = frozenset(
+    (
+        "true",
+        "yes",
+        "y",
+        "good",
+        "up",
+        "thumbs_up",
+        "thumbsup",
+        "thumbs-up",
+        "like",
+        "liked",
+        "positive",
+        "solved",
+        "resolved",
+        "accepted",
+        "success",
+        "successful",
+        "helpful",
+        "click",
+        "clicked",
+        "correct",
+        "👍",
+    )
+)
+BAD = frozenset(
+    (
+        "false",
+        "no",
+        "n",
+        "bad",
+        "down",
+        "thumbs_down",
+        "thumbsdown",
+        "thumbs-down",
+        "dislike",
+        "disliked",
+        "negative",
+        "unsolved",
+        "unresolved",
+        "rejected",
+        "failure",
+        "failed",
+        "unhelpful",
+        "escalated",
+        "no_click",
+        "incorrect",
+        "👎",
+    )
+)
 
 
 def outcome_word(value: object) -> str:
@@ -122,7 +164,6 @@ class Response:
     def texts_recorded(self) -> bool:
         """Whether every passage handed on is there with its text (true for an empty retrieval)."""
         return self.passages is not None and all(p.text is not None and p.text != REDACTED for p in self.passages)
-
 
     @property
     def is_empty(self) -> bool:

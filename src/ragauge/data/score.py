@@ -55,7 +55,17 @@ class Score:
 
 
 COLUMNS = (
-    "query_id", "repeat", "metric", "status", "value", "numerator", "denominator", "low", "high", "reason", "judge_id",
+    "query_id",
+    "repeat",
+    "metric",
+    "status",
+    "value",
+    "numerator",
+    "denominator",
+    "low",
+    "high",
+    "reason",
+    "judge_id",
 )
 
 

@@ -18,7 +18,7 @@ PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
     "top_k": {"k": [1, 3, 5, 10, 15, 20]},
 }
-MOST = 100_000     # configurations of a grid
+MOST = 100_000  # configurations of a grid
 Parameters = Mapping[str, Any]
 
 
@@ -92,8 +92,8 @@ class SearchSpace:
             raise UsageError(f"sweep: trials must be at least 2, got {n}.")
         if self.size <= MOST:
             base, *rest = self.grid()
-            return [base, *random.Random(seed).sample(rest, min(n - 1, len(rest)))]     # noqa: S311 - no secret
-        drawn, distinct = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}     # noqa: S311 - no secret
+            return [base, *random.Random(seed).sample(rest, min(n - 1, len(rest)))]  # noqa: S311 - no secret
+        drawn, distinct = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}  # noqa: S311 - no secret
         for _ in range(100 * n):
             parameters = {name: drawn.choice(list(values)) for name, values in self.parameters.items()}
             if len(distinct) < n and not self._left_out(parameters):

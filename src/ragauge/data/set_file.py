@@ -39,7 +39,7 @@ class SetLine:
     number: int = 0
     source: str = ""
     _curation: Curation | None = None
-    _row: Row | None = None     # of the text, where it was read
+    _row: Row | None = None  # of the text, where it was read
 
     @cached_property
     def fields(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SEGMENT = "variation"     # column of the segments that says how a question was put otherwise
+SEGMENT = "variation"  # column of the segments that says how a question was put otherwise
 MARK = "~"
 
 

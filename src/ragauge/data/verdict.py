@@ -9,8 +9,8 @@ from typing import Literal, Self, get_args
 
 Verdict = Literal["passed", "unclear", "failed", "not_judged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-OPEN_VERDICTS: frozenset[Verdict] = frozenset({"unclear", "not_judged"})     # neither failed nor passed
-RULE_VERSION = 4     # raised when the rule changes: counts of two versions are never compared
+OPEN_VERDICTS: frozenset[Verdict] = frozenset({"unclear", "not_judged"})  # neither failed nor passed
+RULE_VERSION = 4  # raised when the rule changes: counts of two versions are never compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class VerdictCounts:
         return self.rule_version == RULE_VERSION
 
 
-NOT_COUNTED = VerdictCounts(rule_version=0)     # of what was evaluated before counts were kept
+NOT_COUNTED = VerdictCounts(rule_version=0)  # of what was evaluated before counts were kept
 NOTHING_JUDGED = ExampleVerdict("not_judged")
 
 

@@ -26,28 +26,45 @@ from ragauge.errors import UnknownName, UsageError
 from ragauge.store.ledger import NO_LABEL
 from ragauge.store.responses import Loaded
 
-PASSAGE = "relevance"     # the question about passages
-OF_PASSAGES = frozenset((
-    PASSAGE, "document_relevance", "document_relevancy", "passage_relevance", "retrieval_relevance",
-    "context_relevance", "context_relevancy", "contextual_relevancy", "rag_relevancy",
-))  # fmt: skip
+PASSAGE = "relevance"  # the question about passages
+OF_PASSAGES = frozenset(
+    (
+        PASSAGE,
+        "document_relevance",
+        "document_relevancy",
+        "passage_relevance",
+        "retrieval_relevance",
+        "context_relevance",
+        "context_relevancy",
+        "contextual_relevancy",
+        "rag_relevancy",
+    )
+)
 OF_ANSWERS = frozenset(("support", "address", "refuse"))
-OTHERS: Mapping[str, str] = {     # names that metrics do not answer to themselves
-    PASSAGE: "answer_relevance", "qa_correctness": "correctness", "q&a_correctness": "correctness",
-}  # fmt: skip
+OTHERS: Mapping[str, str] = {  # names that metrics do not answer to themselves
+    PASSAGE: "answer_relevance",
+    "qa_correctness": "correctness",
+    "q&a_correctness": "correctness",
+}
 # words beyond those of files of labels; yes and no mean that the name holds, so that of hallucination turns them round
-SUPPORT: Mapping[str, str] = {"factual": "supported", "not_hallucinated": "supported", "no_hallucination": "supported",
-                              "ungrounded": "not_supported", "not_grounded": "not_supported",
-                              "not_faithful": "not_supported"}     # fmt: skip
+SUPPORT: Mapping[str, str] = {
+    "factual": "supported",
+    "not_hallucinated": "supported",
+    "no_hallucination": "supported",
+    "ungrounded": "not_supported",
+    "not_grounded": "not_supported",
+    "not_faithful": "not_supported",
+}
 HOLDS, HOLDS_NOT = frozenset(("yes", "true", "1")), frozenset(("no", "false", "0"))
 PASSED: Mapping[str, bool] = {"pass": True, "passed": True, "fail": False, "failed": False}
 ADDRESS: Mapping[str, str] = {
-    **dict.fromkeys(("relevant", "yes", "true", "pass", "passed"), "fully"), "partially_relevant": "partly",
+    **dict.fromkeys(("relevant", "yes", "true", "pass", "passed"), "fully"),
+    "partially_relevant": "partly",
     **dict.fromkeys(("irrelevant", "not_relevant", "unrelated", "false", "fail", "failed"), "no"),
-}  # fmt: skip
+}
 RELEVANCE: Mapping[str, str] = {"unrelated": "no", "pass": "yes", "passed": "yes", "fail": "no", "failed": "no"}
 ENDS: Mapping[str, bool] = {"correct": True, "incorrect": False, **PASSED}
-LONGEST_NAME, LONGEST = 100, 40     # characters of a name that may be known, and of one that are shown
+LONGEST_NAME, LONGEST = 100, 40  # characters of a name that may be known, and of one that are shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ragauge.data.response import Run
     from ragauge.store.open import Store
 
-NEWEST, LEAST_SERVED = 200, 0.05     # requests that say which models answer, and the share of one that counts
-MADE_BY = ("model", "prompt", "embedder", "index", "k", "version")     # facts of a response's origin
-LOOKED_AT, LEAST_SAID = 100, 0.1     # responses that say what made a run, and the share of one value that counts
-TRACE_DIGITS = 32      # a response is called as its trace is, or begins so
+NEWEST, LEAST_SERVED = 200, 0.05  # requests that say which models answer, and the share of one that counts
+MADE_BY = ("model", "prompt", "embedder", "index", "k", "version")  # facts of a response's origin
+LOOKED_AT, LEAST_SAID = 100, 0.1  # responses that say what made a run, and the share of one value that counts
+TRACE_DIGITS = 32  # a response is called as its trace is, or begins so
 
 
 class _ArrivedScores(NamedTuple):
@@ -144,7 +144,7 @@ def day_of(run: Run) -> str:
 
 def arrivals(
     store: Store, metrics: Sequence[str], *, since: str = "", after: int = -1, project: str = ""
-) -> Iterator[Arrival]:  # fmt: skip
+) -> Iterator[Arrival]:
     """Every request of a project with its scores, in order of arrival.
 
     A request whose trace is still to be scored has pending scores; one that a metric was not asked of does not have
@@ -182,11 +182,14 @@ def _of_run(store: Store, run: Run, metrics: Sequence[str], after: int) -> Itera
         came = times.get(traces[query])
         pending = traces[query] in waiting or index.query_ids[query] in waiting
         yield Arrival(
-            number, began if came is None else datetime.fromtimestamp(came.at, UTC), index.query_ids[query], run.run_id,
+            number,
+            began if came is None else datetime.fromtimestamp(came.at, UTC),
+            index.query_ids[query],
+            run.run_id,
             {name: value for name, value in segments.get(index.query_ids[query], {}).items() if value is not None},
             {name: score for name, one in scores.items() if (score := _score(one, place, stands_for, pending))},
             came is not None and came.past,
-        )     # fmt: skip
+        )
 
 
 class _StandsFor(NamedTuple):
@@ -204,7 +207,7 @@ class _StandsFor(NamedTuple):
 
 def _score(scores: _ArrivedScores, place: int, stands_for: _StandsFor, pending: bool) -> ArrivedScore | None:
     weight = stands_for.drawn if scores.judged else stands_for.itself
-    if weight is None:     # of this one the judge is not asked
+    if weight is None:  # of this one the judge is not asked
         return None
     if place not in scores.found:
         return ArrivedScore("pending", None, weight, scores.instrument) if pending else None

@@ -24,9 +24,7 @@ class AskedFacts(NamedTuple):
 NOT_ASKED = AskedFacts(None, "not asked: what may be spent was spent", ())
 
 
-def asked_facts(
-    judge: Judge, inputs: Inputs, judge_repeat: int = 0
-) -> Generator[list[Ask], list[Reply], AskedFacts]:
+def asked_facts(judge: Judge, inputs: Inputs, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], AskedFacts]:
     """A judge's question; one that raises has no facts, and its reason.
 
     Args:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Cause
     from ragauge.store.open import Store
 
-MOST = 500                      # requests of a side that are looked into, the last ones
-ASKED = "rate_passages"         # the question whose answer tells less relevant passages
-LOOK = timedelta(days=1)        # between two looks at the judge
+MOST = 500  # requests of a side that are looked into, the last ones
+ASKED = "rate_passages"  # the question whose answer tells less relevant passages
+LOOK = timedelta(days=1)  # between two looks at the judge
 
 
 def blame_of(store: Store, alert: Alert, watch: Watch, looked: LookedAt, causes: Mapping[int, Cause]) -> Blame:
@@ -52,15 +52,13 @@ def blame_of(store: Store, alert: Alert, watch: Watch, looked: LookedAt, causes:
         told += ", so more is wrong than the judge: "
     if metric.measures == "retrieval":
         return Blame("retrieval", f"{told}{metric} measures it")
-    if metric.measures == "end_to_end" and not judged:     # time, tokens and cost are of all components
+    if metric.measures == "end_to_end" and not judged:  # time, tokens and cost are of all components
         return UNTOLD
     found = blamed(before, now)
     return Blame(found.component or "judge", f"{told}{found.why or 'nothing tells where'}") if told else found
 
 
-def _request(
-    one: Arrival, watch: Watch, relevance: Mapping[int, float], causes: Mapping[int, Cause]
-) -> BlamedRequest:
+def _request(one: Arrival, watch: Watch, relevance: Mapping[int, float], causes: Mapping[int, Cause]) -> BlamedRequest:
     score, cause = one.scores[watch.metric], causes.get(one.number)
     failed = "" if cause is None else cause.component or UNCLEAR
     return BlamedRequest(score.weight, watch.score(score.value or 0.0), failed, relevance.get(one.number))

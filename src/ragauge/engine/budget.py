@@ -11,9 +11,9 @@ from ragauge.data.identity import canonical, plain
 from ragauge.errors import RagaugeError
 
 Price = Callable[[ModelName, Usage], float | None]
-LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000      # output tokens that a call needs at least, and that are asked for
-BOUNDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})     # as sent
-WRAPPING = 300     # tokens that a provider's own template and a schema in the prompt add
+LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000  # output tokens that a call needs at least, and that are asked for
+BOUNDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})  # as sent
+WRAPPING = 300  # tokens that a provider's own template and a schema in the prompt add
 
 
 class BudgetReached(RagaugeError):  # noqa: N818 - an end, not a mistake
@@ -97,7 +97,7 @@ class Budget:
         found: Reservation | None = None
         outputs = {0} if ask.kind == "embed" else {least, max(USUAL_OUTPUT, 4 * largest)}
         for output in sorted(outputs):
-            kept = size if ask.shared else 0     # what a cache keeps may cost more
+            kept = size if ask.shared else 0  # what a cache keeps may cost more
             cost = self.price(name, Usage(size, output, written_tokens=kept)) or 0.0
             if cost > left:
                 break

@@ -21,7 +21,7 @@ from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
 from ragauge.store.calls import Call
 
-WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a random half to one
+WAITS = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times a random half to one
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,12 @@ class CallCounts:
     def plain(self) -> dict[str, float | int | None]:
         """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
         return {
-            "calls": self.calls, "replies_reused": self.reused, "cost": None if self.unpriced else self.cost,
-            "input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens,
-        }  # fmt: skip
+            "calls": self.calls,
+            "replies_reused": self.reused,
+            "cost": None if self.unpriced else self.cost,
+            "input_tokens": self.tokens.input_tokens,
+            "output_tokens": self.tokens.output_tokens,
+        }
 
 
 @dataclass
@@ -153,7 +156,7 @@ class Counts:
         self.errors[trouble] = self.errors.get(trouble, 0) + 1
 
 
-LEAST_PACK = 1_000     # characters; see `judging.model.question_spec`
+LEAST_PACK = 1_000  # characters; see `judging.model.question_spec`
 
 
 def in_parts(name: ModelName, ask: Ask, error: CallError) -> str:
@@ -162,7 +165,7 @@ def in_parts(name: ModelName, ask: Ask, error: CallError) -> str:
         return ""
     end = "" if str(error).endswith((".", "!")) else "."
     pack = ask.shared // 2 // LEAST_PACK * LEAST_PACK
-    if pack < LEAST_PACK:     # there are no passages, or few
+    if pack < LEAST_PACK:  # there are no passages, or few
         return f"{end} Name a model or server that takes longer prompts."
     return f"{end} Or ask in smaller parts, with pack= in the judge's name: --judge {name},pack={pack}"
 
@@ -187,11 +190,11 @@ class Caller:
         self._embedders = embedders or models
         self.budget, self._patience = budget, patience
         self._flying: dict[str, asyncio.Task[Reply]] = {}
-        self._paid: set[asyncio.Task[Any]] = set()     # those whose call is under way
-        self._freed = asyncio.Event()     # set when a call under way ends, and what was set aside for it is free again
+        self._paid: set[asyncio.Task[Any]] = set()  # those whose call is under way
+        self._freed = asyncio.Event()  # set when a call under way ends, and what was set aside for it is free again
         self._closed = False
         self._prefixes = Prefixes()
-        self._answered: dict[ModelName, float] = {}     # model -> when it gave a reply last
+        self._answered: dict[ModelName, float] = {}  # model -> when it gave a reply last
         self.counts = Counts()
 
     @property
@@ -232,7 +235,7 @@ class Caller:
         self._tried(order)
         self._prefixes.leave(order.prefix)
         if not task.cancelled():
-            task.exception()     # seen: whoever waited may be gone
+            task.exception()  # seen: whoever waited may be gone
 
     def _tried(self, order: PendingAsk) -> None:
         """Lets those go that waited for an attempt at this ask, or for its end."""
@@ -348,9 +351,17 @@ class Caller:
         cost = self.budget.pay(order.name, order.ask, outcome.usage)
         told = outcome.status if isinstance(outcome, Reply) else outcome.trouble
         call = Call(
-            order.key, order.ask.question, order.name, told, order.purpose.response_no, order.purpose.run_id,
-            outcome.usage, cost, latency, judge_id=order.purpose.judge_id,
-        )  # fmt: skip
+            order.key,
+            order.ask.question,
+            order.name,
+            told,
+            order.purpose.response_no,
+            order.purpose.run_id,
+            outcome.usage,
+            cost,
+            latency,
+            judge_id=order.purpose.judge_id,
+        )
         if isinstance(outcome, Reply):
             reply = replace(outcome, cost=cost, latency_ms=latency)
             return await self._ledger.put(order.name, order.ask, reply, call)
@@ -374,14 +385,14 @@ class Caller:
             return trouble
         except (RagaugeError, MemoryError, RecursionError):
             raise
-        except Exception as unknown:     # of the library below: one ask fails with its words, not the run
+        except Exception as unknown:  # of the library below: one ask fails with its words, not the run
             return CallError("client", hidden(f"{type(unknown).__name__}: {unknown}")[:LONGEST])
         self._answered[order.name] = asyncio.get_running_loop().time()
         return reply
 
     def _check_askable(self, name: ModelName, error: CallError) -> None:
         """Raises where no other ask would be answered either."""
-        if error.trouble in FATAL and not (error.status == 403 and name in self._answered):     # one text is forbidden
+        if error.trouble in FATAL and not (error.status == 403 and name in self._answered):  # one text is forbidden
             key = key_variable(name) if error.trouble == "auth" and error.status is not None else ""
             told = f" The key that was sent is that of {key}: set {key} to one that holds there." if key else ""
             raise JudgeError(f"{name} cannot be asked: {str(error).rstrip('.')}.{told}") from error

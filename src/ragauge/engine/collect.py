@@ -20,8 +20,8 @@ from ragauge.store.collecting import Arrived
 from ragauge.store.open import Store
 from ragauge.systems.base import HOPELESS, System, SystemTrouble
 
-HOPELESS_AFTER = 3     # such failures, nothing answered yet, end the run
-TICK, BEAT = 1.0, 5.0     # seconds between two reports, and between two heartbeats while nothing arrives
+HOPELESS_AFTER = 3  # such failures, nothing answered yet, end the run
+TICK, BEAT = 1.0, 5.0  # seconds between two reports, and between two heartbeats while nothing arrives
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ class _Collecting:
     started: float = field(default_factory=time.perf_counter)
     done: int = 0
     failed: int = 0
-    held: list[tuple[Asking, Response]] = field(default_factory=list)     # hopeless failures before the first answer
-    over: bool = False     # nothing more is asked
-    writer: GroupCommitWriter[Arrived | None, None] = field(init=False)     # of responses; None = a heartbeat
+    held: list[tuple[Asking, Response]] = field(default_factory=list)  # hopeless failures before the first answer
+    over: bool = False  # nothing more is asked
+    writer: GroupCommitWriter[Arrived | None, None] = field(init=False)  # of responses; None = a heartbeat
 
     def __post_init__(self) -> None:
         self.writer = GroupCommitWriter(self._write, alone=True)
@@ -151,9 +151,7 @@ class _Collecting:
     async def run(self, askings: Sequence[Asking]) -> None:
         """Asks everything."""
         rest = iter(askings)
-        workers = [
-            asyncio.create_task(self._work(rest)) for _ in range(min(self.concurrency, len(askings)))
-        ]
+        workers = [asyncio.create_task(self._work(rest)) for _ in range(min(self.concurrency, len(askings)))]
         try:
             for worker in asyncio.as_completed(workers):
                 await worker
@@ -161,12 +159,12 @@ class _Collecting:
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-        for asking, failure in self.held:     # too few to tell a broken system from a bad question
+        for asking, failure in self.held:  # too few to tell a broken system from a bad question
             await self._keep(asking, failure)
 
     async def _work(self, rest: Iterator[Asking]) -> None:
         for asking in rest:
-            if self.over:     # the others hear of it a moment later
+            if self.over:  # the others hear of it a moment later
                 return
             try:
                 response = await self.asker.ask(asking)
@@ -180,7 +178,7 @@ class _Collecting:
     async def _failed(self, asking: Asking, trouble: SystemTrouble) -> None:
         failure = self.asker.failure(asking, trouble)
         total = self.run_to_fill.total or 0
-        answered = self.done > self.failed or total > self.todo     # now, or in an earlier start
+        answered = self.done > self.failed or total > self.todo  # now, or in an earlier start
         if answered or trouble.kind not in HOPELESS:
             await self._keep(asking, failure)
             return
@@ -197,7 +195,7 @@ class _Collecting:
     async def _keep(self, asking: Asking, response: Response) -> None:
         try:
             await self.writer.put((asking.example, response))
-        except DataError as error:     # a number that is not finite, a value that JSON lacks
+        except DataError as error:  # a number that is not finite, a value that JSON lacks
             if response.error is not None:
                 raise
             await self._failed(asking, SystemTrouble("unreadable", str(error)))
@@ -221,7 +219,7 @@ class _Collecting:
     def _write(self, batch: Sequence[Arrived | None]) -> list[None]:
         arrived = [one for one in batch if one is not None]
         run = self.run_to_fill
-        if arrived:     # moves the heartbeat as well
+        if arrived:  # moves the heartbeat as well
             run.store.collecting.add(run.run_id, arrived, again=run.again)
         else:
             run.store.collecting.mark(run.run_id, "running")

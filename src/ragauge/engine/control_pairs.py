@@ -23,14 +23,14 @@ from ragauge.text.sentences import split
 from ragauge.text.table_rows import Layout, layout_of
 from ragauge.text.tokens import words
 
-PairKind = Literal["passages", "address"]     # what is judged: a query, answer and reference beside passages, or alone
-MIN_WORDS = 6           # of a sentence of which half is taken
-MAX_CHARS = 400         # of such a sentence
-CELL_LINES = 4          # neighboring lines that stand for a row where each cell has its own
-N_SHIPPED = 24          # of each kind, from the shipped documents
+PairKind = Literal["passages", "address"]  # what is judged: a query, answer and reference beside passages, or alone
+MIN_WORDS = 6  # of a sentence of which half is taken
+MAX_CHARS = 400  # of such a sentence
+CELL_LINES = 4  # neighboring lines that stand for a row where each cell has its own
+N_SHIPPED = 24  # of each kind, from the shipped documents
 N_SHIPPED_PASSAGES = 3  # of a shipped known-no pair
-MIN_COMMON = 3          # responses that have a passage which is common to more than half
-MAX_SHARED = 0.7        # of the words of the shorter of two texts: with more, neither is a known no for the other
+MIN_COMMON = 3  # responses that have a passage which is common to more than half
+MAX_SHARED = 0.7  # of the words of the shorter of two texts: with more, neither is a known no for the other
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 HAS_DIGIT = re.compile(r"\d")
 CELL_MARKS = re.compile(r"[|\t]+")
@@ -61,7 +61,7 @@ class ControlPair:
 class Source:
     """One response that pairs are drawn from; `doc_ids` holds its documents and the hashes of its texts."""
 
-    key: str     # by which it is drawn
+    key: str  # by which it is drawn
     example: Example
     response: Response
     place: TextKind
@@ -153,10 +153,14 @@ def read_source(example: Example, response: Response) -> Source | None:
     labeled = [doc_id for relevant in example.relevant or () for doc_id in relevant.doc_ids]
     named = [passage.doc_id for passage in response.passages if passage.doc_id]
     return Source(
-        digest([example.query_id, example.query]), example, response, TextKind.from_texts(example, response),
-        frozenset((*labeled, *named, *map(digest, texts))), frozenset(words(example.query)),
+        digest([example.query_id, example.query]),
+        example,
+        response,
+        TextKind.from_texts(example, response),
+        frozenset((*labeled, *named, *map(digest, texts))),
+        frozenset(words(example.query)),
         frozenset(word for text in texts for word in words(text)),
-    )     # fmt: skip
+    )
 
 
 def _drop_common(responses: Sequence[tuple[Example, Response]]) -> Iterator[tuple[Example, Response]]:
@@ -240,7 +244,7 @@ def halve(part: str) -> str:
     if len(UNSPACED_CHARACTER.findall(part)) > len(part) / 2:
         text = " ".join(pieces)
         end = max(1, (len(text) + 1) // 2)
-        within = re.compile(rf"[^\s{UNSPACED}]*").match(text, end)     # no number or name is cut
+        within = re.compile(rf"[^\s{UNSPACED}]*").match(text, end)  # no number or name is cut
         inside = end < len(text) and not UNSPACED_CHARACTER.match(text[end - 1]) and text[end - 1] != " "
         return text[: within.end()] if inside and within is not None else text[:end]
     kept, dropped = [0] if pieces else [], False

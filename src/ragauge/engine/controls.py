@@ -21,7 +21,7 @@ from ragauge.data.readability import (
     ControlScale,
     ScaleKey,
     TextKind,
-)  # fmt: skip
+)
 from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, missing_kinds, shipped_pairs
 from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
 from ragauge.engine.plan import Plan
@@ -37,12 +37,12 @@ from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 from ragauge.text.table_rows import Layout
 
-DRAW_VERSION = 3      # raised when other pairs are drawn from the same run
-MAX_SOURCES = 400     # responses that pairs are drawn from
-AT_A_TIME = 50        # pairs whose evidence is stored in one transaction; responses in memory
-PARTLY = 0.5          # what an answer that addresses the question in part counts
-_SHIPPED: dict[str, PackedEvidence] = {}     # by key; a few thousand at most
-FACT_OF: Mapping[PairKind, ControlledFact] = {"passages": "support", "address": "address"}     # whose key it is
+DRAW_VERSION = 3  # raised when other pairs are drawn from the same run
+MAX_SOURCES = 400  # responses that pairs are drawn from
+AT_A_TIME = 50  # pairs whose evidence is stored in one transaction; responses in memory
+PARTLY = 0.5  # what an answer that addresses the question in part counts
+_SHIPPED: dict[str, PackedEvidence] = {}  # by key; a few thousand at most
+FACT_OF: Mapping[PairKind, ControlledFact] = {"passages": "support", "address": "address"}  # whose key it is
 RATED = ("rate_passages", "rate_sentences", "rate_answer")
 
 
@@ -94,11 +94,12 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
             scales.add(shipped, only=(fact, language, layout))
             found += shipped
     controls = Controls(scales.scales(), fingerprint, _known_no(plan.metrics, found), tasks)
-    if plan.controls is not None and plan.fingerprint == fingerprint:     # of other metrics and texts
+    if plan.controls is not None and plan.fingerprint == fingerprint:  # of other metrics and texts
         return replace(
-            controls, scales={**plan.controls.scales, **controls.scales},
+            controls,
+            scales={**plan.controls.scales, **controls.scales},
             known_no={**plan.controls.known_no, **controls.known_no},
-        )     # fmt: skip
+        )
     return controls
 
 
@@ -209,10 +210,11 @@ class _Asking:
         self._questions = tuple(name for name in sorted(needed) if judge is not None and judge.answers(name))
         asked_by = {"reference": "verify_reference", "relevance": "rate_passages"}
         self.facts = tuple(
-            fact for fact in CONTROLLED_FACTS
+            fact
+            for fact in CONTROLLED_FACTS
             if asked_by.get(fact, "verify_answer") in self._questions
             and (fact != "agreement" or "agree" in work.questions)
-        )     # fmt: skip
+        )
 
     def questions_of(self, kind: PairKind) -> list[str]:
         """What is asked about a pair."""

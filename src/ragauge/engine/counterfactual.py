@@ -47,13 +47,20 @@ def begun(store: Store, run: Run, system: System, examples: Sequence[Example], b
     """
     asked = EvalSet(f"{run.set_name or run.name} (failed)", tuple(examples))
     like = Run(
-        "", f"{run.name}-confirm", set_name=asked.name, set_version=asked.version, system=system.name,
+        "",
+        f"{run.name}-confirm",
+        set_name=asked.name,
+        set_version=asked.version,
+        system=system.name,
         config={
-            **system.config, "confirms": run.run_id, "causes": basis["causes"],
+            **system.config,
+            "confirms": run.run_id,
+            "causes": basis["causes"],
             "experiments": digest(plain(basis))[:16],
         },
-        variant="replayed", git=run.git,
-    )  # fmt: skip
+        variant="replayed",
+        git=run.git,
+    )
     return store.collecting.newest(like, unfinished=False) or store.collecting.begin(like, asked)
 
 

@@ -19,17 +19,19 @@ from ragauge.judging.judge import drive
 from ragauge.llm.endpoints import hidden
 from ragauge.systems.http import without_credentials
 
-CALL_SECONDS = 30.0     # a model that is loaded on the first call may take so long
+CALL_SECONDS = 30.0  # a model that is loaded on the first call may take so long
 REACHED_WITHIN = 5.0
 PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")     # the way out, then
-LEARNED = 4             # tries in which a model may say what it does not take
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")  # the way out, then
+LEARNED = 4  # tries in which a model may say what it does not take
 SENTENCE = "A hub can be returned within 30 days of delivery."
 CHANGED = "A hub can be returned within 90 days of delivery."
 SCHEMA = {
-    "type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"],
+    "type": "object",
+    "properties": {"ready": {"type": "boolean"}},
+    "required": ["ready"],
     "additionalProperties": False,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +137,3 @@ async def _lost(url: str) -> str:
         return f"nobody can be reached at {without_credentials(url)}: {error}. Start the service, or check the address."
     writer.close()
     return ""
-

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 LAST_DAYS, BASELINE_DAYS = 7, 28
-A_DAY, BEFORE = 500, 1500      # texts that are looked at, at most
+A_DAY, BEFORE = 500, 1500  # texts that are looked at, at most
 
 
 class TextsOfDay(NamedTuple):
@@ -29,9 +29,14 @@ class TextsOfDay(NamedTuple):
 
 
 def drift_days(
-    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], *, last: int = LAST_DAYS,
-    permutations: int = 999, project: str = "",
-) -> tuple[DriftDay, ...]:  # fmt: skip
+    store: Store,
+    arrivals: Sequence[Arrival],
+    kinds: Sequence[Texts],
+    *,
+    last: int = LAST_DAYS,
+    permutations: int = 999,
+    project: str = "",
+) -> tuple[DriftDay, ...]:
     """Whether the texts of each of the last days moved away from those of the 28 days before it.
 
     Days that people marked bad are left out of what others are held against.
@@ -46,10 +51,13 @@ def drift_days(
     """
     days = sorted({one.at.date() for one in arrivals})[-last:]
     return tuple(
-        DriftDay(date.fromordinal(one.day), drift(one.of, one.before[1], one.now[1], permutations=permutations,
-                                                  seed=one.day), project)
+        DriftDay(
+            date.fromordinal(one.day),
+            drift(one.of, one.before[1], one.now[1], permutations=permutations, seed=one.day),
+            project,
+        )
         for one in _beside(store, arrivals, kinds, days)
-    )     # fmt: skip
+    )
 
 
 def projects_before(store: Store, projects: Collection[str], day: date) -> int:
@@ -99,8 +107,10 @@ def _beside(
             earlier = [one for one in sorted(known[of]) if day - BASELINE_DAYS <= one < day and one not in left_out]
             before = [pair for one in earlier for pair in known[of][one]]
             kept = _some(before, BEFORE, day)
-            sides = (([text for text, _ in side], np.asarray([vector for _, vector in side]))
-                     for side in (kept, known[of].get(day, [])))     # fmt: skip
+            sides = (
+                ([text for text, _ in side], np.asarray([vector for _, vector in side]))
+                for side in (kept, known[of].get(day, []))
+            )
             yield TextsOfDay(day, of, *sides)
 
 
@@ -120,7 +130,7 @@ def _embedded(
 
     texts = {day: list(_texts(store, several, of)) for day, several in requests.items()}
     every = list(dict.fromkeys(one.text for several in texts.values() for one in several))
-    if len(every) < LEAST:     # mostly the same few texts: nothing to compare
+    if len(every) < LEAST:  # mostly the same few texts: nothing to compare
         return {}
     vector = dict(zip(every, local_embedder().embed(every), strict=True))
     return {day: [(one, vector[one.text]) for one in several] for day, several in texts.items()}

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.jobs import Job
     from ragauge.store.open import Store
 
-K = 10                    # documents of a golden question that are looked at
-MOST_MARKED = 60          # marked days that are measured, the newest
-MOST_RUNS = 400           # of a schedule, the newest
-ALIKE = 0.8               # cosine of a question and the one that puts it otherwise
-LEAST_FOLLOWING = 20      # questions that follow another in their conversation; answers with a click or without
+K = 10  # documents of a golden question that are looked at
+MOST_MARKED = 60  # marked days that are measured, the newest
+MOST_RUNS = 400  # of a schedule, the newest
+ALIKE = 0.8  # cosine of a question and the one that puts it otherwise
+LEAST_FOLLOWING = 20  # questions that follow another in their conversation; answers with a click or without
 CLICKS = ("click", "clicked", "ctr")
 
-Values = dict[tuple[str, str], float]     # what is measured, and on what: value
+Values = dict[tuple[str, str], float]  # what is measured, and on what: value
 
 
 class GoldenRun(NamedTuple):
@@ -47,9 +47,13 @@ class GoldenRun(NamedTuple):
 
 
 def drift_report(
-    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], last: date, permutations: int = 999,
+    store: Store,
+    arrivals: Sequence[Arrival],
+    kinds: Sequence[Texts],
+    last: date,
+    permutations: int = 999,
     among: Sequence[str] = (),
-) -> DriftReport:  # fmt: skip
+) -> DriftReport:
     """The tests of the last seven days, and what is measured of the last beside the bands of the days marked.
 
     Args:
@@ -68,12 +72,21 @@ def drift_report(
     values = _values(store, arrivals, details, {*known, last})
     measures = []
     for key, value in values.get(last, {}).items():
-        good, wrong = ([values[day][key] for day in known if was[day] == said and key in values.get(day, {})]
-                       for said in ("good", "bad"))     # fmt: skip
+        good, wrong = (
+            [values[day][key] for day in known if was[day] == said and key in values.get(day, {})]
+            for said in ("good", "bad")
+        )
         measures.append(DriftMeasure(*key, value, learned(good, wrong)))
     mine = tuple(one for one in details if one.day == last)
-    return DriftReport(tests, mine, tuple(measures), sum(was[day] == "good" for day in known),
-                       sum(was[day] == "bad" for day in known), project, tuple(among[1:]))     # fmt: skip
+    return DriftReport(
+        tests,
+        mine,
+        tuple(measures),
+        sum(was[day] == "good" for day in known),
+        sum(was[day] == "bad" for day in known),
+        project,
+        tuple(among[1:]),
+    )
 
 
 def _values(
@@ -105,7 +118,7 @@ def _behaviour(store: Store, day: date, numbers: Sequence[int]) -> Values:
             if name in one.response.outcome:
                 try:
                     (good,), _ = marks([one.response.outcome[name]], name)
-                except UsageError:     # a number or word whose meaning nobody has said
+                except UsageError:  # a number or word whose meaning nobody has said
                     continue
                 said += [] if good is None else [good]
                 break
@@ -160,7 +173,7 @@ def _golden(store: Store, days: Collection[date]) -> dict[date, Values]:
     out: dict[date, Values] = {}
     by_name: dict[str, dict[date, Job]] = {}
     for job in store.jobs.latest(MOST_RUNS):
-        if job.run_id:     # the newest of a day counts, and stands first
+        if job.run_id:  # the newest of a day counts, and stands first
             by_name.setdefault(job.name, {}).setdefault(datetime.fromtimestamp(job.due, UTC).date(), job)
     known: dict[str, GoldenRun | None] = {}
     for name, jobs in by_name.items():
@@ -205,21 +218,20 @@ def golden_run(store: Store, run_id: str) -> GoldenRun | None:
     except UnknownName:
         return None
     pairs = [
-        (example, response) for example, response in store.runs.pairs(run.run_id)
+        (example, response)
+        for example, response in store.runs.pairs(run.run_id)
         if response.passages is not None and response.error is None
-    ]  # fmt: skip
+    ]
     if not pairs:
         return None
     metric = parse(f"recall@{K}")
     scored = [measure(metric, Facts(*pair, ranking=one)) for pair, one in zip(pairs, of_responses(pairs), strict=True)]
     recalls = [one.value for one in scored if one.status == "scored" and one.value is not None]
-    gold = {
-        doc_id for example, _ in pairs for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids
-    }
+    gold = {doc_id for example, _ in pairs for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids}
     found = {
         example.query_id: tuple(dict.fromkeys(one.doc_id for one in response.passages or ()))[:K]
         for example, response in pairs
-    }  # fmt: skip
+    }
     listing = store.listings.read(run.run_id)
     recall = fmean(recalls) if recalls else None
     if listing is None or not gold:

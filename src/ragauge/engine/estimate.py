@@ -26,13 +26,21 @@ BATCH = 200
 # output tokens an item that a verdict is asked of, by question: a sentence and its claims, a reference claim, a rating,
 # as replies of a test server that says no more than it is asked took them
 OUTPUT: Mapping[str, int] = {
-    "verify_answer": 50, "verify_reference": 28, "rate_passages": 9, "rate_sentences": 11, "rate_answer": 11,
-    "agree": 11, "cover_aspects": 10, "cover_criteria": 10, "meet_criteria": 35, "guess_questions": 45,
+    "verify_answer": 50,
+    "verify_reference": 28,
+    "rate_passages": 9,
+    "rate_sentences": 11,
+    "rate_answer": 11,
+    "agree": 11,
+    "cover_aspects": 10,
+    "cover_criteria": 10,
+    "meet_criteria": 35,
+    "guess_questions": 45,
     "prepare": 90,
-}  # fmt: skip
-AROUND = 10     # output tokens of a reply beside its items
-LEAST_LEARNED = 5     # replies of a model to a question from which on it is known how long its own are
-ITEM, SENTENCE = re.compile(r"^\[[A-Z]\d+\] ", re.M), re.compile(r"^\[(\d+)\.\d+\] ", re.M)     # of a prompt
+}
+AROUND = 10  # output tokens of a reply beside its items
+LEAST_LEARNED = 5  # replies of a model to a question from which on it is known how long its own are
+ITEM, SENTENCE = re.compile(r"^\[[A-Z]\d+\] ", re.M), re.compile(r"^\[(\d+)\.\d+\] ", re.M)  # of a prompt
 
 
 @dataclass
@@ -52,7 +60,7 @@ class CostEstimate:
     tokens: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     by_question: dict[str, int] = field(default_factory=dict)
-    _begun: set[int] = field(default_factory=set)     # hashes of beginnings that a call was counted with
+    _begun: set[int] = field(default_factory=set)  # hashes of beginnings that a call was counted with
     _learned: dict[tuple[ModelName, str], float] = field(default_factory=dict)
 
     def add(self, name: ModelName, ask: Ask, price: Price, learned: float = 1.0) -> None:
@@ -122,9 +130,10 @@ def expected_output(ask: Ask) -> int:
 
 def _sum(one: Usage, other: Usage) -> Usage:
     return Usage(
-        one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens,
+        one.input_tokens + other.input_tokens,
+        one.output_tokens + other.output_tokens,
         one.cached_tokens + other.cached_tokens,
-    )  # fmt: skip
+    )
 
 
 def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> CostEstimate:
@@ -204,9 +213,7 @@ def _unanswered(
     return asks
 
 
-def _of_one(
-    judge: Judge, inputs: Inputs, judge_repeat: int, local: EmbedAnswers
-) -> list[tuple[ModelName, Ask]]:
+def _of_one(judge: Judge, inputs: Inputs, judge_repeat: int, local: EmbedAnswers) -> list[tuple[ModelName, Ask]]:
     """What one judge asks models first."""
     first = first_to_a_model(judge.ask(inputs, judge_repeat), judge, local)
     asks = [(name, ask) for ask in first if (name := asked_of(judge, ask)) is not None]

@@ -115,7 +115,7 @@ async def execute(
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, got {workers}.")
     if plan.listing is not None and plan.listing != store.listings.read(plan.run_id):
-        store.listings.write(plan.run_id, plan.listing)     # before workers read it
+        store.listings.write(plan.run_id, plan.listing)  # before workers read it
     if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
         store.judges.keep(plan.judge.judge_id, spec)
     declare_own(plan.metrics, store)
@@ -185,7 +185,7 @@ class _Execution:
                     return
                 finished, left = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
-                    task.result()     # where several failed, the first is told; the others are taken in below
+                    task.result()  # where several failed, the first is told; the others are taken in below
                 flying = left
         finally:
             for task in flying:
@@ -265,7 +265,7 @@ class _Execution:
         self.store.scores.write(plan.run_id, plan.columns, rows)
         verdicts = {one.response_no: one.verdict for one in judged}
         self._write_decided(plan.judge_id, {one.response_no: one.cause for one in judged}, verdicts)
-        if plan.judge_id is not None:     # what one who asks nobody sees, whoever evaluated first
+        if plan.judge_id is not None:  # what one who asks nobody sees, whoever evaluated first
             unjudged = {one.response_no: one.unjudged_verdict for one in judged}
             self._write_decided(None, {one.response_no: one.unjudged for one in judged}, unjudged)
 
@@ -305,7 +305,7 @@ async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Pla
     """The plan after the judge was asked about its control pairs, where it is: what rested on others is done again."""
     if not needs_controls(plan):
         return plan
-    work = replace(_work(plan, store), judge_repeat=0)     # asked once, however often responses are judged
+    work = replace(_work(plan, store), judge_repeat=0)  # asked once, however often responses are judged
     steps = ask_controls(plan, store, work, ControlCounts())
     if models is not None:
         controls = await models.drive(steps)
@@ -321,9 +321,16 @@ async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Pla
 
 def _work(plan: Plan, store: Store) -> Work:
     return Work(
-        plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls,
-        partial(read_label_facts, store), criteria=plan.criteria,
-    )     # fmt: skip
+        plan.metrics,
+        plan.questions,
+        plan.judge,
+        EmbedAnswers(),
+        plan.judge_repeat,
+        plan.listing,
+        plan.controls,
+        partial(read_label_facts, store),
+        criteria=plan.criteria,
+    )
 
 
 async def _stop_models(models: Models | None) -> CallCounts | None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-THRESHOLD = (20_000, 20, 50)     # objects, young and middle collections between two of the next generation
+THRESHOLD = (20_000, 20, 50)  # objects, young and middle collections between two of the next generation
 _LOCK = threading.Lock()
 
 

@@ -12,13 +12,20 @@ from ragauge.llm.prices import price
 from ragauge.systems.base import Kind, SystemTrouble
 from ragauge.systems.reference.modelled import Messages, ModelAnswer, ModelConfig
 
-SECONDS = 600.0     # for one call; who runs the system ends it sooner
-LEARNING = 4        # calls that may teach how the model is to be asked
+SECONDS = 600.0  # for one call; who runs the system ends it sooner
+LEARNING = 4  # calls that may teach how the model is to be asked
 KINDS: Mapping[Trouble, Kind] = {
-    "rate_limited": "rate_limited", "server": "server", "timeout": "timeout", "connection": "connection",
-    "unreachable": "connection", "auth": "auth", "quota": "auth", "unknown_model": "not_found",
-    "unstructured": "unreadable", "client": "exception",
-}  # fmt: skip
+    "rate_limited": "rate_limited",
+    "server": "server",
+    "timeout": "timeout",
+    "connection": "connection",
+    "unreachable": "connection",
+    "auth": "auth",
+    "quota": "auth",
+    "unknown_model": "not_found",
+    "unstructured": "unreadable",
+    "client": "exception",
+}
 
 
 class GeneratingModel:

@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 Pace = tuple[float, float]
 _Handed: TypeAlias = tuple[Item, asyncio.Future[Result] | None]
 
-MOST = 500     # items in one batch
-BUSY = 2     # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
+MOST = 500  # items in one batch
+BUSY = 2  # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
 
 
 class GroupCommitWriter(Generic[Item, Result]):
@@ -45,8 +45,8 @@ class GroupCommitWriter(Generic[Item, Result]):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._lag = 0.0     # seconds until the loop heard of what was written last
-        self._lost: Exception | None = None     # why what nobody waits for was not written
+        self._lag = 0.0  # seconds until the loop heard of what was written last
+        self._lost: Exception | None = None  # why what nobody waits for was not written
 
     async def put(self, item: Item) -> Result:
         """Writes an item; returns its result.
@@ -72,7 +72,7 @@ class GroupCommitWriter(Generic[Item, Result]):
             self._closed = True
             self._changed.notify()
         if self._thread is not None:
-            self._thread.join()     # a commit or two
+            self._thread.join()  # a commit or two
             self._thread = None
         if self._lost is not None:
             raise self._lost
@@ -91,7 +91,7 @@ class GroupCommitWriter(Generic[Item, Result]):
     def _run(self) -> None:
         try:
             self._work()
-        except BaseException as trouble:     # nobody else would answer those that wait; the next hand-over begins anew
+        except BaseException as trouble:  # nobody else would answer those that wait; the next hand-over begins anew
             with self._changed:
                 left, self._next, self._thread = [*self._under_way, *self._next], [], None
             error = StoreError(f"the thread that writes to the store ended: {type(trouble).__name__}: {trouble}.")
@@ -106,8 +106,8 @@ class GroupCommitWriter(Generic[Item, Result]):
                 while not self._next and not self._closed:
                     self._changed.wait()
             apart = max(least, min(most, BUSY * self._lag))
-            with suppress(OSError):     # EINVAL: then it is written at once
-                time.sleep(max(0.0, began + apart - time.monotonic()))     # not a wait: each hand-over would end it
+            with suppress(OSError):  # EINVAL: then it is written at once
+                time.sleep(max(0.0, began + apart - time.monotonic()))  # not a wait: each hand-over would end it
             with self._changed:
                 batch, self._next = self._next[:MOST], self._next[MOST:]
                 self._under_way = batch
@@ -132,18 +132,21 @@ class GroupCommitWriter(Generic[Item, Result]):
 
     def _answer(
         self, batch: Sequence[_Handed[Item, Result]], results: Sequence[Result], error: Exception | None
-    ) -> None:  # fmt: skip
+    ) -> None:
         waiting = [(future, at) for at, (_, future) in enumerate(batch) if future is not None]
         if error is not None and not waiting:
             self._lost = self._lost or error
         if self._loop is not None:
-            with suppress(RuntimeError):     # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._tell, waiting, results, error, time.monotonic())
 
     def _tell(
-        self, waiting: Sequence[tuple[asyncio.Future[Result], int]], results: Sequence[Result],
-        error: Exception | None, since: float,
-    ) -> None:     # fmt: skip
+        self,
+        waiting: Sequence[tuple[asyncio.Future[Result], int]],
+        results: Sequence[Result],
+        error: Exception | None,
+        since: float,
+    ) -> None:
         self._lag = time.monotonic() - since
         for future, at in waiting:
             if future.done():
@@ -152,4 +155,4 @@ class GroupCommitWriter(Generic[Item, Result]):
                 future.set_result(results[at])
             else:
                 future.set_exception(error)
-                future.exception()     # seen: whoever waited may be gone
+                future.exception()  # seen: whoever waited may be gone

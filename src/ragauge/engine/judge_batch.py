@@ -188,7 +188,7 @@ def drive_jobs(steps: Steps[T], work: Work) -> T:
 def _driven(job: QuestionJob, work: Work) -> JobOutcome:
     try:
         return JobOutcome(drive(job.asking, work.answer))
-    except MissingFile:     # of every response: it ends the evaluation, and no failure is kept
+    except MissingFile:  # of every response: it ends the evaluation, and no failure is kept
         raise
     except Exception as error:
         return JobOutcome(None, told(error))
@@ -244,7 +244,7 @@ class Questioning:
     def begin(self, questions: Sequence[str], found: Sequence[ResponseWork]) -> list[QuestionJob]:
         """Adds the evidence that is stored; returns the jobs for what is not."""
         wanted: dict[str, tuple[Inputs, list[ResponseWork]]] = {}
-        for one in found:     # all questions about a response side by side: its passages are split once for them
+        for one in found:  # all questions about a response side by side: its passages are split once for them
             for question in questions:
                 self._want(question, one, wanted)
         known = self._stored.known(wanted) if wanted else {}
@@ -326,9 +326,16 @@ class Questioning:
             wrong = f"TypeError: {question} gives {FACTS[question].__name__}, got {type(facts).__name__}"
             return self._failed(question, key, wrong)
         evidence = Evidence(
-            key, question, judge.version(question), judge.judge_id, "partial" if outcome.partial else "ok", facts,
-            self._work.judge_repeat, outcome.reply_keys, outcome.reason[:LONGEST],
-        )  # fmt: skip
+            key,
+            question,
+            judge.version(question),
+            judge.judge_id,
+            "partial" if outcome.partial else "ok",
+            facts,
+            self._work.judge_repeat,
+            outcome.reply_keys,
+            outcome.reason[:LONGEST],
+        )
         try:
             return evidence, PackedEvidence.of(evidence)
         except Exception as error:
@@ -387,9 +394,15 @@ def _scored(one: ResponseWork, facts: Facts, own: Mapping[str, Measured], work: 
         unasked = Facts(facts.example, facts.response, {}, facts.ranking, labels=facts.labels)
         unjudged_verdict, unjudged = decide_response(unasked, {}, work.listing)
     return JudgedResponse(
-        one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark, verdict,
+        one.item.response_no,
+        tuple(one.packed),
+        tuple(measured),
+        cause,
+        unjudged,
+        one.item.mark,
+        verdict,
         unjudged_verdict,
-    )     # fmt: skip
+    )
 
 
 def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:

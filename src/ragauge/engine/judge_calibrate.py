@@ -49,11 +49,7 @@ def base_of(spec: str) -> BaseJudge:
 
 
 async def learn(
-    source: LabelledRows,
-    base: BaseJudge,
-    store: Store,
-    calling: Calling | None,
-    progress: Progressed | None = None,
+    source: LabelledRows, base: BaseJudge, store: Store, calling: Calling | None, progress: Progressed | None = None
 ) -> tuple[CalibrationFile, JudgeCalibration]:
     """Asks the base about every labelled text and fits what it says to the labels.
 
@@ -87,9 +83,7 @@ async def learn(
     return file, found_gain
 
 
-def _store_scores(
-    store: Store, source: LabelledRows, judge: CalibratedJudge, facts: list[AnswerFacts | None]
-) -> None:
+def _store_scores(store: Store, source: LabelledRows, judge: CalibratedJudge, facts: list[AnswerFacts | None]) -> None:
     """Stores people's and the calibrated judge's scores of the labelled texts, as a check by these labels does."""
     metrics, scores = told_by(source.rows), []
     for row, found in zip(source.rows, facts, strict=True):
@@ -111,9 +105,14 @@ def _learned(
     odds = labelled_odds(training, base.judge)
     found, labels = calibrate(odds), len(training.items)
     learned = LearnedFromLabels(
-        source.name, source.guideline, training.by, labels, sum(item.supported for item in training.items),
-        len({item.key for item in training.items}), training.without,
-    )     # fmt: skip
+        source.name,
+        source.guideline,
+        training.by,
+        labels,
+        sum(item.supported for item in training.items),
+        len({item.key for item in training.items}),
+        training.without,
+    )
     gain = gained(odds, found)
     file = file_of(training, found, base.judge, base.spec, learned, gain)
     judge_id = calibrated(file, base.judge, source.name).judge_id

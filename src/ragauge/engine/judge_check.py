@@ -27,7 +27,7 @@ from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store
 
 MODES = ("fused", "per_claim")
-TOGETHER, WAIT = 64, 0.25     # texts in one transaction, and seconds between two, at the most
+TOGETHER, WAIT = 64, 0.25  # texts in one transaction, and seconds between two, at the most
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +197,8 @@ def _took(found: Sequence[AskedFacts]) -> Took:
     used = [reply.usage for reply in every if reply.usage is not None]
     costs = [reply.cost for reply in every]
     return Took(
-        len(every), sum(one.input_tokens for one in used), sum(one.output_tokens for one in used),
+        len(every),
+        sum(one.input_tokens for one in used),
+        sum(one.output_tokens for one in used),
         None if None in costs else sum(cost for cost in costs if cost is not None),
-    )  # fmt: skip
+    )

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ragauge.store.judges import LabelFile, TextScore
     from ragauge.store.open import Store
 
-SAMPLED = 100     # responses of a run that tell its layouts and languages
+SAMPLED = 100  # responses of a run that tell its layouts and languages
 # metrics that are 1 less another one, on every example
 MIRRORED: Mapping[str, str] = {"unsupported": "faithfulness"}
-NAMED = 3     # files of labels that a sentence names
+NAMED = 3  # files of labels that a sentence names
 
 
 def judge_errors(
@@ -143,8 +143,11 @@ class _KnownLabels:
         several = f" in {gap.files:,} files" if gap.files > 1 else ""
         last = "last " if gap.files > 1 else ""
         origin = f"{gap.labels:,} of your labels{several}{whose}, {last}checked {checked[:10]}"
-        told = known_by_labels(gap, origin, checked) if public is None else (
-            public.checked_by(gap, f"{origin}, with {public.origin}", checked))     # fmt: skip
+        told = (
+            known_by_labels(gap, origin, checked)
+            if public is None
+            else (public.checked_by(gap, f"{origin}, with {public.origin}", checked))
+        )
         return replace(told, disagreement=self._disagreement(counted, gap))
 
     def _whose(self, mine: Sequence[TextScore]) -> str:

@@ -37,7 +37,7 @@ OTHERS = (
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
 # from the same spec is the same judge.
 _SPECS: dict[str, str] = {}
-_OBJECTS: dict[str, Judge] = {}     # judge_id -> a judge that Python code handed over, for this process
+_OBJECTS: dict[str, Judge] = {}  # judge_id -> a judge that Python code handed over, for this process
 JUDGE_PARTS = ("judge_id", "version", "answers", "ask")
 
 
@@ -76,7 +76,7 @@ def build_judge(spec: str) -> Judge:
         judge = ModelJudge.of(spec)
     elif ":" in spec or spec in registered(REGISTERED):
         own = _own(spec)
-        if isinstance(own, str):     # it says more than a package's name for it
+        if isinstance(own, str):  # it says more than a package's name for it
             return build_judge(own)
         judge = own
     else:
@@ -192,7 +192,7 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
     if provider_of(judge_id) is not None:
         from ragauge.judging.model import judge as model
 
-        made_by = known.spec if provider_of(known.spec) is None else ""     # a callable of a package or the user's own
+        made_by = known.spec if provider_of(known.spec) is None else ""  # a callable of a package or the user's own
         note = model.judge_note(judge_id, "" if made_by else known.spec, known.versions)
         return replace(note, what=f"{note.what} It is built from {made_by}.") if made_by else note
     built = f" (built from {known.spec})" if known.spec else ""
@@ -206,7 +206,7 @@ def _calibrated_note(judge_id: str, claims: Claims | None, known: JudgeProgress)
     from ragauge.judging.calibrated.judge import judge_note
 
     file = None
-    with suppress(DataError):     # a file that is gone, or another by now, says nothing of this judge
+    with suppress(DataError):  # a file that is gone, or another by now, says nothing of this judge
         file = read_calibration(Path(known.spec.removeprefix(CALIBRATED)))
     file = file if file is not None and judge_id.endswith(f"#{file.hash()}") else None
     spec = "" if file is None else file.base.spec

@@ -20,12 +20,12 @@ from ragauge.store.database import chunks
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
-EVEN = 0.5     # of people's scores: above it they say yes, at it nothing
+EVEN = 0.5  # of people's scores: above it they say yes, at it nothing
 # metric whose scores by people say whether an answer is right, the first that they scored
 RIGHT = ("answer_correctness", "answer_grade", "answer_recall", "answer_contains", "exact_match", "criteria_met")
 # metric whose scores by people say whether the passages support an answer -> what a score above the middle says
 SUPPORT = {"faithfulness": ("not_supported", "supported"), "unsupported": ("supported", "not_supported")}
-AT_A_TIME = 100     # responses with their texts and evidence in memory
+AT_A_TIME = 100  # responses with their texts and evidence in memory
 
 
 def read_label_facts(store: Store, items: Sequence[Loaded]) -> dict[int, LabelFacts]:
@@ -59,7 +59,7 @@ def _find_keys(item: Loaded, questions: Sequence[str]) -> dict[str, str]:
     for question in questions:
         try:
             key = key_of(question_named(question), item)
-        except RagaugeError:     # of a metric that there is no longer
+        except RagaugeError:  # of a metric that there is no longer
             continue
         if key is not None:
             keys[question] = key
@@ -130,7 +130,7 @@ def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
         items = {item.response_no: item for item in store.runs.load(part)}
         labels = read_label_facts(store, list(items.values()))
         for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
-            with store.transaction():     # no evaluation changes the evidence meanwhile
+            with store.transaction():  # no evaluation changes the evidence meanwhile
                 affected = [items[number] for number in decided]
                 decisions = _decide(store, run_id, (judge_id, repeat), affected, labels)
                 causes = {number: cause for number, (_, cause) in decisions.items()}

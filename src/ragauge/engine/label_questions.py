@@ -33,15 +33,20 @@ from ragauge.metrics.facts import INPUTS
 from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
-READ = {     # what a fact rests on -> what people see
-    "answer": "answer", "texts": "passages", "passages": "passages", "reference": "references",
+READ = {  # what a fact rests on -> what people see
+    "answer": "answer",
+    "texts": "passages",
+    "passages": "passages",
+    "reference": "references",
     "reference text": "references",
-}     # fmt: skip
+}
 KNOWN = (*VALUES, f"{SCORE}METRIC")
-UNLABELLED = {     # question -> why a metric has no score where nobody answered it
-    "support": "nobody labelled its support", "relevance": "nobody labelled the relevance of its passages",
-    "address": "nobody labelled whether it addresses the question", "refuse": "nobody labelled whether it declines",
-}     # fmt: skip
+UNLABELLED = {  # question -> why a metric has no score where nobody answered it
+    "support": "nobody labelled its support",
+    "relevance": "nobody labelled the relevance of its passages",
+    "address": "nobody labelled whether it addresses the question",
+    "refuse": "nobody labelled whether it declines",
+}
 
 
 @cache
@@ -124,9 +129,14 @@ def key_of(question: str, item: Loaded) -> str | None:
         return None
     passages, references = _beside(seen, item)
     return label_key(
-        question, item.example.query, passages, response.answer or "", references=references, seen=seen,
+        question,
+        item.example.query,
+        passages,
+        response.answer or "",
+        references=references,
+        seen=seen,
         history=seen_turns(item.example.history),
-    )  # fmt: skip
+    )
 
 
 def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:

@@ -20,7 +20,7 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure, measure_all
 from ragauge.store.responses import Loaded
 
-LARGEST = 1e100     # of a value or its parts: intervals take squares and fourth powers of sums
+LARGEST = 1e100  # of a value or its parts: intervals take squares and fourth powers of sums
 
 
 def measure_facts(

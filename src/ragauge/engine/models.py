@@ -31,10 +31,10 @@ from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 T = TypeVar("T")
-Access = tuple[ModelName, str, tuple[tuple[str, str], ...]]     # a model, the variable of its key, its headers
-SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
-MOST_STORED = 128     # responses a batch where what is stored answers everything: fewer transactions, and no call waits
-AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
+Access = tuple[ModelName, str, tuple[tuple[str, str], ...]]  # a model, the variable of its key, its headers
+SMALLEST, LARGEST = 8, 32  # responses a batch: half as many as calls may be in flight, within these
+MOST_STORED = 128  # responses a batch where what is stored answers everything: fewer transactions, and no call waits
+AHEAD = 2  # responses judged at a time, for each call that may be in flight: a response waits between its calls
 
 
 @dataclass
@@ -143,9 +143,15 @@ def counts_of(caller: Caller, calling: Calling) -> CallCounts:
     """What happened so far."""
     counts, budget = caller.counts, calling.budget
     return CallCounts(
-        counts.calls, counts.reused, caller.in_flight, calling.allowed, budget.tokens, budget.spent, budget.unpriced,
+        counts.calls,
+        counts.reused,
+        caller.in_flight,
+        calling.allowed,
+        budget.tokens,
+        budget.spent,
+        budget.unpriced,
         dict(counts.errors),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +168,7 @@ class Models:
     answer; once a reply is not stored, that question's prompts are written and its replies read on the loop.
     """
 
-    slow = True     # a batch of a slow model takes minutes
+    slow = True  # a batch of a slow model takes minutes
 
     def __init__(self, work: Work, judge: AsksModels, calling: Calling, store: Store, run_id: str) -> None:
         self.notes: list[str] = []
@@ -179,7 +185,7 @@ class Models:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
         self._vectors = EmbedAnswers()
         self._spent: BudgetReached | None = None
-        self._answered: dict[int, int] = {}     # batch under way, by its first response -> questions answered
+        self._answered: dict[int, int] = {}  # batch under way, by its first response -> questions answered
 
     @property
     def under_way(self) -> float:
@@ -247,7 +253,7 @@ class Models:
                 if asking:
                     size = self._least
                     await _all([self._driven(one, batch) for one in asking])
-                outcomes = [one.outcome for one in step if one.outcome is not None]     # all are at their ends
+                outcomes = [one.outcome for one in step if one.outcome is not None]  # all are at their ends
         finally:
             self._answered.pop(batch, None)
 

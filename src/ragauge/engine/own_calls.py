@@ -25,11 +25,11 @@ from ragauge.metrics.measure import Known, find_values
 from ragauge.metrics.own_class import FunctionMetric, code_of, read_result, runs_own_code
 from ragauge.systems.base import Threads
 
-MAX_THREADS, MAX_COROUTINES = 4, 16     # calls at once
-MAX_TRIES = 3     # of a call that another one keeps from returning
-MAX_HANGS = 3     # calls of a metric that do not return; then it is not called again
-MAX_REASON = 1_000     # characters of an exception's text
-GRACE_S = 1.0     # that a loop has to answer, before it counts as blocked
+MAX_THREADS, MAX_COROUTINES = 4, 16  # calls at once
+MAX_TRIES = 3  # of a call that another one keeps from returning
+MAX_HANGS = 3  # calls of a metric that do not return; then it is not called again
+MAX_REASON = 1_000  # characters of an exception's text
+GRACE_S = 1.0  # that a loop has to answer, before it counts as blocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class OwnCalls:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._clock: asyncio.AbstractEventLoop | None = None
-        self._user: dict[str, asyncio.AbstractEventLoop] = {}     # metric -> of its coroutines, until it is blocked
+        self._user: dict[str, asyncio.AbstractEventLoop] = {}  # metric -> of its coroutines, until it is blocked
         self._threads = Threads()
         self._turns: dict[bool, asyncio.Semaphore] = {}
         self._hangs: Counter[str] = Counter()
@@ -152,7 +152,7 @@ async def _awaited(metric: Metric, code: Callable[[], Any], name: str) -> Measur
     try:
         return Measured.of(read_result(metric, await code()))
     except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():     # we gave it up
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # we gave it up
             raise
         return _raised(metric, error)
 

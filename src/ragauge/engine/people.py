@@ -22,7 +22,7 @@ from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
 DRAW = "Draw some with: ragauge label draw latest -o page.html"
-AT_A_TIME = 100     # responses with their texts in memory
+AT_A_TIME = 100  # responses with their texts in memory
 
 
 def is_people(judge: object) -> bool:
@@ -133,7 +133,7 @@ def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
     found = {
         key: sorted((part for part, said in votes(mine).items() if len(set(said)) > 1), key=part_text)
         for key, mine in by_key.items()
-    }  # fmt: skip
+    }
     return {key: parts for key, parts in found.items() if parts}
 
 
@@ -183,7 +183,7 @@ def answered_rows(store: Store, run_id: str) -> list[Labelled]:
     try:
         labelled_here = labelled_rows(store, run_id, guideline_of_run(store, run_id))
     except UsageError:
-        labelled_here = []     # nobody labelled any
+        labelled_here = []  # nobody labelled any
     known = {(row.query, row.passages, row.answer): row for row in labelled_here}
     found = []
     for item in responses_of(store, run_id):
@@ -204,7 +204,13 @@ def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
     texts = tuple(one.text or "" for one in item.response.passages or ())
     found, segments = item.example, dict(item.example.segments)
     return Labelled(
-        found.query_id, found.query, texts, answer, tuple(parts), segments, weight=item.response.weight,
+        found.query_id,
+        found.query,
+        texts,
+        answer,
+        tuple(parts),
+        segments,
+        weight=item.response.weight,
         history=found.history,
     )
 

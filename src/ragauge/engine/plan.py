@@ -154,9 +154,22 @@ def plan(
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
     return Plan(
-        run_id, metrics, asked, judge_id, repeat, len(order), len(order) - len(todo), todo.numbers, todo.keys,
-        judge=judge, listing=listing, own=own, selection=selection, n_controls=n_controls, controls=stored,
-    )  # fmt: skip
+        run_id,
+        metrics,
+        asked,
+        judge_id,
+        repeat,
+        len(order),
+        len(order) - len(todo),
+        todo.numbers,
+        todo.keys,
+        judge=judge,
+        listing=listing,
+        own=own,
+        selection=selection,
+        n_controls=n_controls,
+        controls=stored,
+    )
 
 
 def declare_own(metrics: Sequence[Metric], store: Store) -> None:
@@ -173,8 +186,8 @@ def own_declarations(metrics: Sequence[Metric]) -> list[Declaration]:
 def renew(old: Plan, store: Store) -> Plan:
     """The same plan, by what the store holds now."""
     return plan(
-        store, old.run_id, old.metrics, old.judge, old.selection, judge_repeat=old.judge_repeat, listing=old.listing,
-    )     # fmt: skip
+        store, old.run_id, old.metrics, old.judge, old.selection, judge_repeat=old.judge_repeat, listing=old.listing
+    )
 
 
 def _whose(

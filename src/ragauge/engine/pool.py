@@ -84,7 +84,7 @@ class SizedBySpeed:
     """Batches that take about a second each, on this machine's processors."""
 
     slow = False
-    under_way = 0.0     # a batch is too short to be told apart
+    under_way = 0.0  # a batch is too short to be told apart
 
     def __init__(self) -> None:
         self.notes: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ragauge.data.ask import Ask, ModelName
 from ragauge.llm.caching import cacheable
 
-Prefix = tuple[ModelName, tuple[tuple[str, str], ...], str]     # who is asked, earlier messages, the shared beginning
+Prefix = tuple[ModelName, tuple[tuple[str, str], ...], str]  # who is asked, earlier messages, the shared beginning
 
 
 @dataclass

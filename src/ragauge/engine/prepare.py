@@ -85,11 +85,7 @@ def expected(examples: Sequence[Example], judge: Prepares, store: Store) -> Cost
 
 
 async def prepare_examples(
-    examples: Sequence[Example],
-    judge: Prepares,
-    store: Store,
-    calling: Calling,
-    progress: Progressed | None = None,
+    examples: Sequence[Example], judge: Prepares, store: Store, calling: Calling, progress: Progressed | None = None
 ) -> PreparedSet:
     """Asks about every example that lacks claims or aspects; replies are durable as they arrive.
 

@@ -31,8 +31,8 @@ from ragauge.store.open import Store
 Cases = dict[str, list[ProbeCase]]
 NO_ANSWERS = "no example has an answer with passages"
 NOT_ASKED = Preference(None, None, "not asked: what may be spent was spent")
-EVERY = ""     # all parts of the examples, whatever the probes are
-TWICE = (0, 1)     # repeats of the question about the unchanged text
+EVERY = ""  # all parts of the examples, whatever the probes are
+TWICE = (0, 1)  # repeats of the question about the unchanged text
 
 
 class Prefers(Judge, Protocol):
@@ -115,9 +115,7 @@ def lacking(material: ProbeMaterial, judge: Judge) -> dict[str, str]:
     return {name: reasons[0] for name, reasons in found.items() if reasons}
 
 
-def chosen(
-    asked: Sequence[str], material: ProbeMaterial, judge: Judge
-) -> tuple[list[Probe], dict[str, str]]:
+def chosen(asked: Sequence[str], material: ProbeMaterial, judge: Judge) -> tuple[list[Probe], dict[str, str]]:
     """The probes that are made, and why the others are not.
 
     Args:
@@ -197,9 +195,7 @@ async def probe(
     """
     rows, pool = material.rows if _of_rows(probes) else (), ProbePool(material.rows)
     order = random.Random(0).sample(range(len(rows)), len(rows))  # noqa: S311 - an order
-    rows_todo: Todo[ProbedRow] = [
-        partial(examine, judge, place, probes, pool, material.family) for place in order
-    ]  # fmt: skip
+    rows_todo: Todo[ProbedRow] = [partial(examine, judge, place, probes, pool, material.family) for place in order]
     pairs: Sequence[AnswerPair] = ()
     pairs_todo: Todo[list[Preference]] = ()
     if _of_pairs(probes) and prefers(judge):
@@ -219,7 +215,7 @@ async def probe(
     reasons = Counter(one.reason for one in found.values() if one.reason)
     return ProbeOutcome(
         cases, first, len(parts), sum(not one.base for one in parts), dict(reasons), session.stopped, session.counts
-    )     # fmt: skip
+    )
 
 
 def examine(
@@ -244,7 +240,7 @@ def examine(
     plain = [
         ProbeCase(row.query_id, seen.text(n), base, seen.again[n], base, human=seen.people[n], family=who)
         for n, base in enumerate(seen.base)
-    ]  # fmt: skip
+    ]
     found = ProbedRow({EVERY: plain}, first.reason or second.reason)
     for one in probes:
         if not changing(one):
@@ -264,9 +260,15 @@ def _changed(seen: ExaminedRow, change: Change, answer: AskedFacts) -> Iterator[
     labels = _labels(change.as_row(seen.row), answer)
     for n, label in zip(change.parts, labels, strict=True):
         yield ProbeCase(
-            seen.row.query_id, seen.text(n), seen.base[n], seen.again[n], label, change.kind, change.shown.get(n, ""),
+            seen.row.query_id,
+            seen.text(n),
+            seen.base[n],
+            seen.again[n],
+            label,
+            change.kind,
+            change.shown.get(n, ""),
             seen.people[n],
-        )     # fmt: skip
+        )
 
 
 def _labels(row: Labelled, answer: AskedFacts) -> tuple[str, ...]:

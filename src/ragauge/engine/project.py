@@ -14,8 +14,8 @@ from ragauge.systems.detecting import Project as Project  # noqa: PLC0414 - for 
 from ragauge.systems.detecting import look_through as look_through  # noqa: PLC0414 - likewise
 
 HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
-LEAST_WORDS, MOST_WORDS = 2, 12     # of a heading that makes a question
-A_DOCUMENT = 3     # questions, at most
+LEAST_WORDS, MOST_WORDS = 2, 12  # of a heading that makes a question
+A_DOCUMENT = 3  # questions, at most
 
 
 def first_questions(folder: Path, most: int, *, labelled: bool) -> EvalSet:
@@ -33,11 +33,10 @@ def first_questions(folder: Path, most: int, *, labelled: bool) -> EvalSet:
     found = [one for turn in rounds for one in turn if one is not None][:most]
     examples = [
         Example(
-            f"s{n}", query, relevant=(Relevant((document.doc_id,)),) if labelled else None,
-            tags=frozenset({"starter"}),
+            f"s{n}", query, relevant=(Relevant((document.doc_id,)),) if labelled else None, tags=frozenset({"starter"})
         )
         for n, (document, query) in enumerate(found, 1)
-    ]  # fmt: skip
+    ]
     return EvalSet("golden", tuple(examples))
 
 

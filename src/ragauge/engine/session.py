@@ -22,8 +22,8 @@ from ragauge.store.open import Store
 T = TypeVar("T")
 Todo = Sequence[Callable[[], Generator[list[Ask], list[Reply], T]]]
 Progressed = Callable[[Progress], None]
-AHEAD = 2     # generators in work for each call that may be in flight
-OFFLINE = 4     # generators in work where nothing is called
+AHEAD = 2  # generators in work for each call that may be in flight
+OFFLINE = 4  # generators in work where nothing is called
 
 
 class Session:
@@ -47,9 +47,7 @@ class Session:
         self.stopped = ""
         self._calling, self._progress = calling, progress
         self._ledger = None if store is None else ReplyWriter(store)
-        self._caller: Caller | None = (
-            None if calling is None or self._ledger is None else calling.caller(self._ledger)
-        )
+        self._caller: Caller | None = None if calling is None or self._ledger is None else calling.caller(self._ledger)
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,7 +57,7 @@ class Session:
     ) -> None:
         try:
             if self._caller is not None:
-                await self._caller.close(drain=bool(self.stopped))     # what is under way then is paid for
+                await self._caller.close(drain=bool(self.stopped))  # what is under way then is paid for
         finally:
             if self._ledger is not None:
                 await self._ledger.close()

@@ -16,11 +16,35 @@ from ragauge.judging.model.reading import objects, whole_number, word, written
 from ragauge.judging.model.verdicts import NO_VERDICT, Listing, VerdictsRead, ask_each, ask_retry
 
 __all__ = [
-    "DATA", "INTEGER", "NO_VERDICT", "TEXT", "Block", "CostEstimate", "Judge", "Listing", "ModelJudge", "QuestionSpec",
-    "Session", "VerdictsRead", "Worded", "a_list", "an_object", "ask_each", "ask_retry", "asked_by", "asks_models",
-    "build_writer", "estimate_askings", "fenced_blocks", "objects", "one_of", "supports", "whole_number", "word",
+    "DATA",
+    "INTEGER",
+    "NO_VERDICT",
+    "TEXT",
+    "Block",
+    "CostEstimate",
+    "Judge",
+    "Listing",
+    "ModelJudge",
+    "QuestionSpec",
+    "Session",
+    "VerdictsRead",
+    "Worded",
+    "a_list",
+    "an_object",
+    "ask_each",
+    "ask_retry",
+    "asked_by",
+    "asks_models",
+    "build_writer",
+    "estimate_askings",
+    "fenced_blocks",
+    "objects",
+    "one_of",
+    "supports",
+    "whole_number",
+    "word",
     "written",
-]     # fmt: skip
+]
 
 
 def build_writer(spec: str) -> ModelJudge:

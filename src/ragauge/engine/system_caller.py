@@ -16,8 +16,8 @@ from ragauge.llm.limiter import Limiter
 from ragauge.systems.base import PASSING, Question, System, SystemTrouble, trouble_of
 
 PATIENCE = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)
-LONGEST = 500     # characters of an error that are kept
-LEAVE = 1.0     # seconds that calls which were given up have for leaving
+LONGEST = 500  # characters of an error that are kept
+LEAVE = 1.0  # seconds that calls which were given up have for leaving
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Asker:
     def __init__(self, system: System, limiter: Limiter, patience: RetryPolicy = PATIENCE) -> None:
         self.system, self.limiter, self.patience = system, limiter, patience
         self.again: Counter[str] = Counter()
-        self._abandoned: set[asyncio.Task[Response]] = set()     # calls that were given up and go on
+        self._abandoned: set[asyncio.Task[Response]] = set()  # calls that were given up and go on
 
     async def ask(self, asking: Asking) -> Response:
         """The response of the first attempt that worked.
@@ -88,7 +88,11 @@ class Asker:
         if self.system.measured and trouble.seconds is not None:
             latency.setdefault("total", trouble.seconds * 1_000)
         return Response(
-            asking.example.query_id, asking.repeat, latency_ms=latency, tokens=spent.tokens, cost=spent.cost,
+            asking.example.query_id,
+            asking.repeat,
+            latency_ms=latency,
+            tokens=spent.tokens,
+            cost=spent.cost,
             error=f"{trouble.kind}: {self.safe(str(trouble))}",
         )
 
@@ -134,7 +138,7 @@ class Asker:
                 call.cancel()
                 self._abandoned.add(call)
                 call.add_done_callback(self._gone)
-            else:     # when the run ends just now, nobody looks at it any more
+            else:  # when the run ends just now, nobody looks at it any more
                 self._gone(call)
         if not call.done():
             raise SystemTrouble("timeout", f"no response within {self.patience.call:g} s")

@@ -18,7 +18,7 @@ from ragauge.systems.naming import is_recorded, system_of
 from ragauge.systems.reference import pipeline as reference
 
 SECTION = "system"
-Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
+Handed = Mapping[str, tuple[Passage, ...]]  # query_id -> the passages to answer from
 
 
 def build_system(
@@ -126,9 +126,11 @@ def _replayed(eval_set: EvalSet, store: Store, run_id: str) -> dict[str, tuple[P
     return {
         example.query_id: response.passages
         for example, response in store.runs.pairs(run_id)
-        if response.repeat == 0 and response.passages is not None and response.texts_recorded
+        if response.repeat == 0
+        and response.passages is not None
+        and response.texts_recorded
         and example.query_id in known
-    }  # fmt: skip
+    }
 
 
 def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
@@ -158,16 +160,14 @@ def _labels(example: Example) -> Sequence[Relevant] | None:
     positive = [label for label in example.relevant if label.grade > 0]
     if positive or example.answerable is False or not example.relevant:
         return positive
-    return None     # only what is not relevant is known
+    return None  # only what is not relevant is known
 
 
-def _passages(
-    example: Example, labels: Sequence[Relevant], texts: Mapping[str, str]
-) -> tuple[Passage, ...] | None:
+def _passages(example: Example, labels: Sequence[Relevant], texts: Mapping[str, str]) -> tuple[Passage, ...] | None:
     """The gold passages of an example; None where a text of theirs is lacking."""
     if example.gold_spans:
         cut = [(span, texts.get(span.doc_id, "")[span.start : span.end]) for span in example.gold_spans]
-        if not all(text.strip() for _, text in cut):     # not in the corpus, or beyond the document's end
+        if not all(text.strip() for _, text in cut):  # not in the corpus, or beyond the document's end
             return None
         return tuple(
             Passage(f"{span.doc_id}:{span.start}-{span.end}", span.doc_id, text, span=span) for span, text in cut

@@ -13,9 +13,9 @@ from ragauge.data.readability import request_key
 from ragauge.engine.control_pairs import Source, read_source
 from ragauge.store.open import Store
 
-MIN_DOCUMENTS = 3       # that differ, of which the same is requested
-MAX_SHARE = 0.5         # of the requests that one document may have: what is found again and again has a topic
-MAX_SOURCES = 50        # requests of the same words whose passages are compared, drawn by their ids
+MIN_DOCUMENTS = 3  # that differ, of which the same is requested
+MAX_SHARE = 0.5  # of the requests that one document may have: what is found again and again has a topic
+MAX_SOURCES = 50  # requests of the same words whose passages are compared, drawn by their ids
 
 
 def find_tasks(store: Store, run_id: str) -> frozenset[str]:
@@ -23,14 +23,13 @@ def find_tasks(store: Store, run_id: str) -> frozenset[str]:
 
     Documents are the same where they share an id or a text, or 70 % of the words of the shorter one.
     """
-    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)     # key -> query_id -> its first response
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)  # key -> query_id -> its first response
     for number, example in store.runs.requests(run_id):
         if (key := request_key(example)) is not None:
             numbers[key].setdefault(example.query_id, number)
     return frozenset(
-        key for key, by_id in numbers.items()
-        if len(by_id) >= MIN_DOCUMENTS and is_task(_read_sources(store, by_id))
-    )     # fmt: skip
+        key for key, by_id in numbers.items() if len(by_id) >= MIN_DOCUMENTS and is_task(_read_sources(store, by_id))
+    )
 
 
 def is_task(sources: Sequence[Source]) -> bool:

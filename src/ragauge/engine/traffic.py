@@ -13,7 +13,7 @@ from ragauge.metrics.catalogue import require_code
 from ragauge.store.database import chunks
 from ragauge.store.open import Store
 
-AT_A_TIME = 500     # responses in memory, and in one transaction
+AT_A_TIME = 500  # responses in memory, and in one transaction
 
 
 def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Sequence[int]) -> set[int]:
@@ -38,7 +38,7 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
     for part in chunks((number for number in numbers if number not in there), AT_A_TIME):
         judged = judge_batch(store.runs.load(part), work, store.evidence).judged
         with store.transaction():
-            other = overtaken(store, judged)     # scored when it is looked at again
+            other = overtaken(store, judged)  # scored when it is looked at again
             judged = tuple(one for one in judged if one.response_no not in other)
             store.scores.write(run_id, columns, ((one.response_no, one.measured) for one in judged))
             store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})

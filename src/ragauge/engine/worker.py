@@ -64,7 +64,7 @@ class Task:
         """Builds the judge and the metrics; what is in the index, and controls, are read from the store."""
         try:
             judge = None if self.judge is None else build_judge(self.judge)
-        except UsageError as error:     # it could be built where the evaluation was started
+        except UsageError as error:  # it could be built where the evaluation was started
             raise JudgeError(f"the judge {self.judge} cannot be built in a worker process: {error}") from error
         if judge is not None and judge.judge_id != self.judge_id:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
@@ -77,8 +77,17 @@ class Task:
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)
         labels = partial(read_label_facts, store)
         criteria = tuple(from_plain(Criterion, one) for one in self.criteria)
-        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls, labels,
-                    criteria=criteria)     # fmt: skip
+        return Work(
+            metrics,
+            tuple(self.questions),
+            judge,
+            EmbedAnswers(),
+            self.judge_repeat,
+            listing,
+            controls,
+            labels,
+            criteria=criteria,
+        )
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:
@@ -93,7 +102,7 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
     """
     line = requests.readline()
     if not line:
-        return     # the owner ended before it had a task
+        return  # the owner ended before it had a task
     try:
         task = Task(**json.loads(line))
         store = open_store(task.store)
@@ -117,14 +126,14 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
 def _leave_ctrl_c_to_the_owner() -> None:
     """Ctrl-C reaches the whole group; the owner ends its workers. Called before any thread starts, for all of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):     # ignoring is not enough: Polars takes the signal while it computes
+    if hasattr(signal, "pthread_sigmask"):  # ignoring is not enough: Polars takes the signal while it computes
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def main() -> None:
     """Serves on the process's own input and output; whatever the judge prints goes to standard error."""
     _leave_ctrl_c_to_the_owner()
-    gc.set_threshold(50_000, *gc.get_threshold()[1:])     # as the command line does
+    gc.set_threshold(50_000, *gc.get_threshold()[1:])  # as the command line does
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

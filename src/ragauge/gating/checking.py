@@ -184,7 +184,7 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
 
     def placed(segment: tuple[str, str] | None, mask: Mask) -> Placed:
         sample = make(mask)
-        mine = mask if apart is None else mask[: apart.n]     # of the run's own examples
+        mine = mask if apart is None else mask[: apart.n]  # of the run's own examples
         cell = _cell(condition, sample, same=source.same)
         worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
         few = sample.applies < condition.min_n and not isinstance(sample, LabelledSample)
@@ -287,36 +287,54 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     condition, cell = placed.condition, placed.cell
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
-    if placed.not_read[0] and verdict != FAIL:     # the few that were read do not stand for the others
+    if placed.not_read[0] and verdict != FAIL:  # the few that were read do not stand for the others
         verdict, because = UNKNOWN, "not_read"
     failed_calls = placed.unanswered
-    if failed_calls is not None and (verdict != FAIL or failed_calls.baseline):     # slow failures of the run are slow
+    if failed_calls is not None and (verdict != FAIL or failed_calls.baseline):  # slow failures of the run are slow
         verdict, because = UNKNOWN, "unanswered"
     held_up = placed.segment is None or condition.segments_need_data or could
-    by_labels = isinstance(sample, LabelledSample)     # then the judge's means are no part of it
+    by_labels = isinstance(sample, LabelledSample)  # then the judge's means are no part of it
     means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not by_labels else None
     point = cell.point
     return Check(
-        rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
-        asks=asks(condition), verdict=verdict, because=because, on_fail=condition.on_fail,
+        rule=condition.rule,
+        line=condition.line,
+        kind=condition.kind,
+        metric=str(condition.metric),
+        asks=asks(condition),
+        verdict=verdict,
+        because=because,
+        on_fail=condition.on_fail,
         stops=condition.on_fail == "block" and (verdict == FAIL or (verdict == UNKNOWN and held_up)),
-        segment=placed.segment, tag=condition.tag, decide=condition.decide,
-        higher=_higher(condition) or condition.kind == "min", scale=condition.metric.scale,
-        statistic=condition.statistic, limit=cell.limit if isfinite(cell.limit) else None, amount=condition.amount,
-        relative=condition.relative, estimate=sample.estimate,
+        segment=placed.segment,
+        tag=condition.tag,
+        decide=condition.decide,
+        higher=_higher(condition) or condition.kind == "min",
+        scale=condition.metric.scale,
+        statistic=condition.statistic,
+        limit=cell.limit if isfinite(cell.limit) else None,
+        amount=condition.amount,
+        relative=condition.relative,
+        estimate=sample.estimate,
         new=means[0] if means else sample.estimate if isinstance(sample, MetricLevel) else None,
         base=means[1] if means else None,
         interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
         sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
-        alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
-        n=sample.scored, failed=sample.failed, lost=failed_calls if because == "unanswered" else placed.lost,
-        applies=sample.applies, min_n=cell.min_n,
-        inapplicable=placed.inapplicable[0], why=placed.not_read[1] or placed.inapplicable[1],
+        alpha=None if point else alpha,
+        reach=sample.reach() if sample.failed else None,
+        n=sample.scored,
+        failed=sample.failed,
+        lost=failed_calls if because == "unanswered" else placed.lost,
+        applies=sample.applies,
+        min_n=cell.min_n,
+        inapplicable=placed.inapplicable[0],
+        why=placed.not_read[1] or placed.inapplicable[1],
         not_read=placed.not_read[0],
         examples=placed.examples if verdict == FAIL else (),
-        n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=by_labels,
-    )     # fmt: skip
+        n_base=sample.base.scored if isinstance(sample, Unpaired) else None,
+        rectified=by_labels,
+    )
 
 
 def least_n(condition: Condition) -> int:

@@ -14,8 +14,8 @@ from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
 from ragauge.gating.sample import WHERE, MeanDifference, Sample, Where
 from ragauge.stats.weighted import Interval
 
-ALPHA = 0.05      # one-sided: of a check, and of a family of checks
-NEAR = 1e-12      # rounding: a mean of exactly the limit meets it
+ALPHA = 0.05  # one-sided: of a check, and of a family of checks
+NEAR = 1e-12  # rounding: a mean of exactly the limit meets it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +144,9 @@ class CheckCell:
         return value < limit - NEAR if self.above else value > limit + NEAR
 
 
-CHANGED = 0.1     # share of the examples whose score a usual change turns over, half of them for the better
-USUAL = 3         # points of a drop, where there are examples enough for it
-LEAST = 10        # examples; below, the least that is decided of these
+CHANGED = 0.1  # share of the examples whose score a usual change turns over, half of them for the better
+USUAL = 3  # points of a drop, where there are examples enough for it
+LEAST = 10  # examples; below, the least that is decided of these
 DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SIZES = (10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000)
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}

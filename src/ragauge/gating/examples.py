@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 USUAL_METRIC = "recall@5"
 NOT_EVALUATED = "not evaluated"
-JUDGE_CALL_FAILED = "a judge call failed"     # how `causes.verdicts` says it
+JUDGE_CALL_FAILED = "a judge call failed"  # how `causes.verdicts` says it
 
 
 def of_labels(metric: Metric) -> bool:
@@ -63,7 +63,7 @@ def unused(rules: Rules, labelled: int, metric: str = USUAL_METRIC) -> str:
     )
 
 
-OF_SYSTEM = "the system failed: "     # how `metrics.facts` begins the reason of a score that failed with its response
+OF_SYSTEM = "the system failed: "  # how `metrics.facts` begins the reason of a score that failed with its response
 
 
 def of_system(reason: str) -> bool:
@@ -84,7 +84,7 @@ def never_judged(reason: str) -> bool:
     return reason.startswith(NOT_JUDGED)
 
 
-ALIKE = 0.75     # how alike two tags are, for the one to be the other misspelt
+ALIKE = 0.75  # how alike two tags are, for the one to be the other misspelt
 
 
 def yet_to_come(rule: Condition | MustPass, tags: Iterable[str]) -> bool:
@@ -186,9 +186,12 @@ class Missing:
 
 
 def check_verdicts(
-    rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], verdicts: ResponseVerdicts,
+    rule: MustPass,
+    tagged: Sequence[str],
+    causes: Mapping[str, str],
+    verdicts: ResponseVerdicts,
     absent: Collection[str] = (),
-) -> Check:     # fmt: skip
+) -> Check:
     """Every tagged example must have passed.
 
     Args:
@@ -202,14 +205,17 @@ def check_verdicts(
     unclear, not_judged = (verdicts.reasons_of(verdict) for verdict in ("unclear", "not_judged"))
     reasons = (
         {query_id: f"unclear: {reason}" for query_id, reason in unclear.items()}
-        | {query_id: reason if never_judged(reason) else f"not judged: {reason}"
-           for query_id, reason in not_judged.items()}
+        | {
+            query_id: reason if never_judged(reason) else f"not judged: {reason}"
+            for query_id, reason in not_judged.items()
+        }
         | dict.fromkeys(absent, NOT_EVALUATED)
-    )     # fmt: skip
+    )
     left = tuple(
         CheckExample(query_id, why=reasons[query_id])
-        for query_id in tagged if query_id not in causes and query_id in reasons
-    )     # fmt: skip
+        for query_id in tagged
+        if query_id not in causes and query_id in reasons
+    )
     lost = sum(JUDGE_CALL_FAILED in example.why for example in left)
     unjudged = sum(never_judged(example.why) for example in left)
     return _check(rule, len(tagged), failing, left, Lost(judge=lost, unjudged=unjudged))
@@ -286,13 +292,27 @@ def _check(
 ) -> Check:
     verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
     return Check(
-        rule=rule.rule, line=rule.line, kind="must_pass", metric="" if rule.metric is None else str(rule.metric),
-        asks=asks(rule), verdict=verdict, because="examples", on_fail=rule.on_fail,
-        stops=rule.on_fail == "block" and verdict != PASS, tag=rule.tag, n=n, failed=len(unknown), lost=lost, applies=n,
-        estimate=float(len(failing)), examples=failing, unknown=unknown, decide="point",
+        rule=rule.rule,
+        line=rule.line,
+        kind="must_pass",
+        metric="" if rule.metric is None else str(rule.metric),
+        asks=asks(rule),
+        verdict=verdict,
+        because="examples",
+        on_fail=rule.on_fail,
+        stops=rule.on_fail == "block" and verdict != PASS,
+        tag=rule.tag,
+        n=n,
+        failed=len(unknown),
+        lost=lost,
+        applies=n,
+        estimate=float(len(failing)),
+        examples=failing,
+        unknown=unknown,
+        decide="point",
         amount=rule.min if rule.min is not None else rule.max if rule.max is not None else 0.0,
         higher=rule.max is None,
-    )     # fmt: skip
+    )
 
 
 def check_share(failed: int, unanswered: int, n: int, most: float, line: int | None) -> Check:
@@ -308,11 +328,25 @@ def check_share(failed: int, unanswered: int, n: int, most: float, line: int | N
     share = failed / n if n else 0.0
     verdict: Verdict = PASS if n and share <= most + 1e-12 else FAIL
     return Check(
-        rule=0, line=line, kind="max_failed", metric="", verdict=verdict, because="share", on_fail="block",
-        asks=asks_share(most), stops=verdict == FAIL, decide="point", higher=False, limit=most, amount=most,
-        estimate=share, n=n, failed=failed, applies=n,
+        rule=0,
+        line=line,
+        kind="max_failed",
+        metric="",
+        verdict=verdict,
+        because="share",
+        on_fail="block",
+        asks=asks_share(most),
+        stops=verdict == FAIL,
+        decide="point",
+        higher=False,
+        limit=most,
+        amount=most,
+        estimate=share,
+        n=n,
+        failed=failed,
+        applies=n,
         lost=Lost(unanswered, failed - unanswered) if failed else None,
-    )     # fmt: skip
+    )
 
 
 def asks_share(most: float) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-ANY = 0.95     # a level: the rectified mean does not depend on it
+ANY = 0.95  # a level: the rectified mean does not depend on it
 
 
 class LabelledSample:

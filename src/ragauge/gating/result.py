@@ -15,20 +15,20 @@ UNKNOWN: Verdict = "not_enough_data"
 OnFail = Literal["block", "warn"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 3, "not_enough_data": 4}
 Because = Literal[
-    "interval",      # the whole interval lies on one side of the limit, or it holds the limit
-    "corrected",     # worse at 5 % alone, not with the correction for all checks
-    "unsupported",   # the interval says worse, the test that assumes less does not
-    "judge",         # the interval by sampling would decide, including judge error it does not
-    "point",         # the estimate alone
-    "few",           # fewer examples than min_n
-    "failed",        # the verdict depends on scores that failed
-    "unchanged",     # every example has the same score in both runs
-    "itself",        # the baseline is the run itself: nothing is compared
-    "unanswered",    # fewer than min_n of the calls that it looks at were answered
-    "not_read",      # the judge cannot read most of the texts
-    "nothing",       # no example has a value, or too few for an interval
-    "examples",      # single examples
-    "share",         # the share of examples with failed calls, of the system or of a judge
+    "interval",  # the whole interval lies on one side of the limit, or it holds the limit
+    "corrected",  # worse at 5 % alone, not with the correction for all checks
+    "unsupported",  # the interval says worse, the test that assumes less does not
+    "judge",  # the interval by sampling would decide, including judge error it does not
+    "point",  # the estimate alone
+    "few",  # fewer examples than min_n
+    "failed",  # the verdict depends on scores that failed
+    "unchanged",  # every example has the same score in both runs
+    "itself",  # the baseline is the run itself: nothing is compared
+    "unanswered",  # fewer than min_n of the calls that it looks at were answered
+    "not_read",  # the judge cannot read most of the texts
+    "nothing",  # no example has a value, or too few for an interval
+    "examples",  # single examples
+    "share",  # the share of examples with failed calls, of the system or of a judge
 ]
 
 

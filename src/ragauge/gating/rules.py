@@ -260,10 +260,22 @@ class _Rule:
             self._labelled(metric, relative=relative)
         need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
         return Condition(
-            self._place, rule.line(), metric, kind, amount, relative, text, statistic, rule.decide, rule.on_fail,
-            rule.segments, need, rule.tag or "", gate.min_n if rule.min_n is None else rule.min_n,
+            self._place,
+            rule.line(),
+            metric,
+            kind,
+            amount,
+            relative,
+            text,
+            statistic,
+            rule.decide,
+            rule.on_fail,
+            rule.segments,
+            need,
+            rule.tag or "",
+            gate.min_n if rule.min_n is None else rule.min_n,
             rule.rectified,
-        )     # fmt: skip
+        )
 
     def _labelled(self, metric: Metric, *, relative: bool) -> None:
         """Refuses what labels of people cannot rectify."""

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-Where = Literal["out", "low", "high"]     # where failed scores are put
+Where = Literal["out", "low", "high"]  # where failed scores are put
 WHERE: tuple[Where, ...] = ("out", "low", "high")
-SURE = 1e-3     # p-value from which sign flips, of which there are 10,000, always suffice
+SURE = 1e-3  # p-value from which sign flips, of which there are 10,000, always suffice
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -262,13 +262,18 @@ class MetricLevel:
         scored, lost = columns.status == SCORED, columns.status == FAILED
         weight, cluster = columns.weight, columns.cluster
         return cls(
-            metric, columns.value[scored], None if weight is None else weight[scored],
+            metric,
+            columns.value[scored],
+            None if weight is None else weight[scored],
             None if cluster is None else cluster[scored],
             np.nan_to_num(columns.low[lost], nan=metric.range[0], posinf=inf, neginf=-inf),
             np.nan_to_num(columns.high[lost], nan=metric.range[1], posinf=inf, neginf=-inf),
-            None if weight is None else weight[lost], None if cluster is None else cluster[lost],
-            int((columns.status == UNDEFINED).sum()), statistic, error,
-        )     # fmt: skip
+            None if weight is None else weight[lost],
+            None if cluster is None else cluster[lost],
+            int((columns.status == UNDEFINED).sum()),
+            statistic,
+            error,
+        )
 
     @property
     def scored(self) -> int:

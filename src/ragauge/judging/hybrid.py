@@ -106,9 +106,9 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
         plain = Claim(claim.n, claim.text, claim.start, claim.end, within=claim.within)
         decided[claim.n] = judged(plain, supports, parts, checked.reason)
     claims = tuple(decided.get(claim.n, claim) for claim in facts.claims)
-    both, same = _agreeing([
-        (bool(mine.supporting), bool(decided[mine.n].supporting)) for mine in unsure if decided[mine.n].status == "ok"
-    ])  # fmt: skip
+    both, same = _agreeing(
+        [(bool(mine.supporting), bool(decided[mine.n].supporting)) for mine in unsure if decided[mine.n].status == "ok"]
+    )
     parted = max(1, len(parts)) if unsure else 1
     return replace(facts, claims=claims, parts=parted, both=both, same=same, unnamed=checked.unnamed)
 
@@ -151,8 +151,11 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
             passage = wanted[rated.passage - 1]
             if (passage, rated.sentence) in unsure:
                 decided[passage, rated.sentence] = replace(rated, passage=passage)
-    pairs = [(rating.relevant, decided[pair].relevant) for rating in facts.ratings
-             if (pair := (rating.passage, rating.sentence)) in decided]     # fmt: skip
+    pairs = [
+        (rating.relevant, decided[pair].relevant)
+        for rating in facts.ratings
+        if (pair := (rating.passage, rating.sentence)) in decided
+    ]
     both, same = _agreeing([(bool(mine), other) for mine, other in pairs if other is not None])
     ratings = tuple(decided.get((rating.passage, rating.sentence), rating) for rating in facts.ratings)
     return replace(facts, ratings=ratings, both=both, same=same)

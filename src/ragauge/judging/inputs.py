@@ -45,7 +45,7 @@ class VerifyReference:
     query: str
     claims: tuple[str, ...]
     passages: tuple[str, ...]
-    accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
+    accepted: tuple[str, ...] = ()  # the other accepted answers, each whole
     history: tuple[Turn, ...] = ()
 
 
@@ -93,12 +93,12 @@ class Agree:
     """
 
     question: ClassVar = "agree"
-    answer_claims: tuple[str | None, ...]     # None: the claim itself could not be had
+    answer_claims: tuple[str | None, ...]  # None: the claim itself could not be had
     reference_claims: tuple[str, ...]
     query: str = ""
-    accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
+    accepted: tuple[str, ...] = ()  # the other accepted answers, each whole
     answer: str = ""
-    reference: str = ""     # the main accepted answer as it is: an equal answer states it, however its claims were cut
+    reference: str = ""  # the main accepted answer as it is: an equal answer states it, however its claims were cut
     history: tuple[Turn, ...] = ()
 
 
@@ -160,7 +160,7 @@ class Similarity:
     reference: str
 
 
-SUBJECT = "It was "      # what a sentence that begins with a participle has lost
+SUBJECT = "It was "  # what a sentence that begins with a participle has lost
 ENDS = (".", "!", "?", "。", "！", "？")
 
 Rate = RatePassages | RateSentences | RateAnswer
@@ -184,7 +184,7 @@ def reference_claims(example: Example) -> tuple[str, ...]:
 def _cut(sentence: str) -> tuple[str, ...]:
     """A sentence's clauses, each a sentence again; the sentence as it is where nothing is cut."""
     texts = [clause.text for clause in clauses(sentence)]
-    if len(texts) == 1 and participle(sentence.split(" ", 1)[0].lower()):     # "Founded in 1998 and based in Porto"
+    if len(texts) == 1 and participle(sentence.split(" ", 1)[0].lower()):  # "Founded in 1998 and based in Porto"
         whole = [clause.text for clause in clauses(SUBJECT + sentence[0].lower() + sentence[1:])]
         texts = [
             (text := clause.removeprefix(SUBJECT))[0].upper() + text[1:]
@@ -196,9 +196,12 @@ def _cut(sentence: str) -> tuple[str, ...]:
 
 
 def inputs_for(
-    question: str, example: Example, response: Response, known: Mapping[str, FactsOf],
+    question: str,
+    example: Example,
+    response: Response,
+    known: Mapping[str, FactsOf],
     criteria: Sequence[Criterion] = (),
-) -> Inputs | None:     # fmt: skip
+) -> Inputs | None:
     """What the question sees of one response; None where it does not apply (then nothing is asked).
 
     Args:
@@ -248,19 +251,30 @@ def inputs_for(
 
 
 def _criteria_inputs(
-    criteria: Sequence[Criterion], query: str, answer: str | None, passages: tuple[str, ...] | None,
-    references: Sequence[str], history: tuple[Turn, ...],
-) -> MeetCriteria | None:     # fmt: skip
+    criteria: Sequence[Criterion],
+    query: str,
+    answer: str | None,
+    passages: tuple[str, ...] | None,
+    references: Sequence[str],
+    history: tuple[Turn, ...],
+) -> MeetCriteria | None:
     """Those criteria whose texts are there, and what they see; None where none is."""
     texts = tuple(reference for reference in references if reference.strip())
     lacking = {"answer": answer is None, "passages": passages is None, "reference": not texts}
     able = tuple(one for one in criteria if not any(lacking.get(part) for part in one.sees))
     seen = {part for one in able for part in one.sees}
-    return MeetCriteria(
-        able, query if "query" in seen else "", answer if "answer" in seen else None,
-        passages if "passages" in seen else None, texts if "reference" in seen else (),
-        history if "history" in seen else (),
-    ) if able else None     # fmt: skip
+    return (
+        MeetCriteria(
+            able,
+            query if "query" in seen else "",
+            answer if "answer" in seen else None,
+            passages if "passages" in seen else None,
+            texts if "reference" in seen else (),
+            history if "history" in seen else (),
+        )
+        if able
+        else None
+    )
 
 
 def inputs_of_row(row: Labelled) -> VerifyAnswer:

@@ -56,7 +56,6 @@ def cosine_scale(language: str) -> Scale | None:
     return Scale(center if center.size else None, scales["en"]["spread"] / scales[language]["spread"])
 
 
-
 def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
     """The one request for vectors that a question makes."""
     return Ask("embed", question, version, tuple(("text", text) for text in texts), judge_repeat=judge_repeat)
@@ -118,4 +117,4 @@ def similarity(inputs: Similarity, judge_repeat: int = 0) -> Asking:
         return SimilarityFacts(None, blank=True)
     (reply,) = yield [embed("similarity", VERSION, texts, judge_repeat)]
     (cosine,) = cosines(reply, 1)
-    return SimilarityFacts(None if cosine is None else max(-1.0, min(1.0, cosine)))     # takes back rounding only
+    return SimilarityFacts(None if cosine is None else max(-1.0, min(1.0, cosine)))  # takes back rounding only

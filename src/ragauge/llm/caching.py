@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ragauge.data.ask import Ask, ModelName
 
-LEAST = 1_024     # tokens that OpenAI, Anthropic and Google ask of a prompt's beginning to keep it; some models more
-CHARS_A_TOKEN = 4.0     # of English prose, on the common tokenizers
+LEAST = 1_024  # tokens that OpenAI, Anthropic and Google ask of a prompt's beginning to keep it; some models more
+CHARS_A_TOKEN = 4.0  # of English prose, on the common tokenizers
 
 
 def shared_tokens(ask: Ask) -> int:

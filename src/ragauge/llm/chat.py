@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Mode = Literal["native", "tool", "prompted"]
 NEXT: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
 TOOL = "reply"
-PADDING = " Reply with JSON only." * 8     # makes a prompt longer and asks nothing more: a limit stays where it is
+PADDING = " Reply with JSON only." * 8  # makes a prompt longer and asks nothing more: a limit stays where it is
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 ABOUT_SCHEMA = re.compile(
     r"response_format|response_schema|json_schema|json_validate|output_config|output_format|text\.format|structured"
@@ -34,19 +34,34 @@ ABOUT_SCHEMA = re.compile(
 )
 # how providers call a parameter of ours
 CALLED = {
-    "max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens", "openai_store": "store",
-    "reasoning_effort": r"reasoning(?:[_.]effort)?|thinking\w*", "top_p": "top_?[pP]",
-}  # fmt: skip
+    "max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens",
+    "openai_store": "store",
+    "reasoning_effort": r"reasoning(?:[_.]effort)?|thinking\w*",
+    "top_p": "top_?[pP]",
+}
 NO_SUCH_API = (404, 405)
 KEY_HINT = (
     "It was sent no key: a provider's usual key goes to the provider's own hosts alone. Name the variable that holds "
     "this server's key after the model: ,key_env=NAME"
 )
-FALLBACK = "chat completions"     # what a reply says was spoken where the place knows no Responses API
-BULKY = frozenset({
-    "messages", "input", "instructions", "system", "systemInstruction", "contents", "tools", "response_format", "text",
-    "output_config", "output_format", "responseJsonSchema", "responseSchema",
-})  # fmt: skip
+FALLBACK = "chat completions"  # what a reply says was spoken where the place knows no Responses API
+BULKY = frozenset(
+    {
+        "messages",
+        "input",
+        "instructions",
+        "system",
+        "systemInstruction",
+        "contents",
+        "tools",
+        "response_format",
+        "text",
+        "output_config",
+        "output_format",
+        "responseJsonSchema",
+        "responseSchema",
+    }
+)
 _sent: ContextVar[dict[str, Any] | None] = ContextVar("_sent", default=None)
 
 
@@ -59,7 +74,7 @@ async def watched(request: Any) -> None:
         except (ValueError, AttributeError, RuntimeError):
             return
         if isinstance(body, dict):
-            body |= body.pop("generationConfig", {})     # where Google keeps parameters
+            body |= body.pop("generationConfig", {})  # where Google keeps parameters
             note.update({key: value for key, value in body.items() if key not in BULKY})
 
 
@@ -106,20 +121,20 @@ class LibraryModel:
             dialect: how it is asked.
             otherwise: who is asked from then on where the place knows no such API: it speaks another one.
         """
-        warnings.filterwarnings("ignore", "Failed to extract usage")     # tokens below zero: `_usage` has none then
+        warnings.filterwarnings("ignore", "Failed to extract usage")  # tokens below zero: `_usage` has none then
         self._otherwise = otherwise
-        self._elsewhere = False     # the place knows no such API
+        self._elsewhere = False  # the place knows no such API
         self._name, self._model, self._close = name, model, close
         self._native, self._always, self._effort = dialect.native, dict(dialect.always), dialect.effort
         self._schema_first, self._marked = schema_first(name), marked(name)
         self._mode: Mode = "native"
-        self._proven = False     # a structured reply came in this mode
-        self._doubted: dict[tuple[tuple[str, str], ...], int] = {}     # messages -> tokens read, at what may be a limit
+        self._proven = False  # a structured reply came in this mode
+        self._doubted: dict[tuple[tuple[str, str], ...], int] = {}  # messages -> tokens read, at what may be a limit
         self._refused: set[str] = set(dialect.refused)
         self._instead = dict(dialect.instead)
-        self._older: set[str] = set()     # parameters that go by their older names
-        self._sent_with: dict[tuple[Mode | None, frozenset[str], str], dict[str, Any]] = {}     # settings -> as sent
-        self._keys = known_keys()     # a server that echoes one must not get it into the store
+        self._older: set[str] = set()  # parameters that go by their older names
+        self._sent_with: dict[tuple[Mode | None, frozenset[str], str], dict[str, Any]] = {}  # settings -> as sent
+        self._keys = known_keys()  # a server that echoes one must not get it into the store
 
     @property
     def name(self) -> ModelName:
@@ -131,9 +146,13 @@ class LibraryModel:
         """What the place does not know, and what was asked instead; "" for nothing."""
         there = f"{self._name.model}@{self._name.endpoint}"
         return (
-            f"{self._name}: the server knows no Responses API, so chat completions were asked. "
-            f"openai-chat:{there} asks them at once."
-        ) if self._elsewhere else ""     # fmt: skip
+            (
+                f"{self._name}: the server knows no Responses API, so chat completions were asked. "
+                f"openai-chat:{there} asks them at once."
+            )
+            if self._elsewhere
+            else ""
+        )
 
     async def reply(self, ask: Ask, timeout: float) -> Reply:
         """The reply, ok or failed. CallError where nothing came that says anything about the text."""
@@ -151,7 +170,7 @@ class LibraryModel:
         older = frozenset(self._older & params.keys())
         settings = (mode, older, repr(params))
         note = dict(self._sent_with.get(settings, {}))
-        token = _sent.set(None if note else note)     # a body is read once for each combination of settings
+        token = _sent.set(None if note else note)  # a body is read once for each combination of settings
         try:
             response = await self._request(ask, mode, params, older)
         except Exception as error:
@@ -169,13 +188,13 @@ class LibraryModel:
             _sent.reset(token)
         self._sent_with[settings] = note
         usage = _usage(response)
-        if response.finish_reason != "content_filter":     # a prompt that is refused was not read
+        if response.finish_reason != "content_filter":  # a prompt that is refused was not read
             self._check_read(messages, usage, doubted, may_doubt=mode is not None)
         if self._talks(response, mode):
             self._fall(mode)
             text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"
             raise CallError("unstructured", text, usage=usage, learned=True)
-        found = _reply(response, usage, (note or params) | ({"schema": mode} if mode else {}))     # no hook: as meant
+        found = _reply(response, usage, (note or params) | ({"schema": mode} if mode else {}))  # no hook: as meant
         return replace(found, text=without(found.text, self._keys), served=without(found.served, self._keys))
 
     async def close(self) -> None:
@@ -226,9 +245,12 @@ class LibraryModel:
         if more:
             settings["extra_body"] = more
         return await model_request(
-            self._model, [ModelRequest(parts=parts)], model_settings=settings,
-            model_request_parameters=_parameters(ask, mode), instrument=False,
-        )  # fmt: skip
+            self._model,
+            [ModelRequest(parts=parts)],
+            model_settings=settings,
+            model_request_parameters=_parameters(ask, mode),
+            instrument=False,
+        )
 
     def _learned(self, text: str, params: Mapping[str, Any], older: Collection[str], mode: Mode | None) -> bool:
         """Whether a refusal taught something, so that the call is worth making again.
@@ -249,14 +271,14 @@ class LibraryModel:
         if mode is None or response.finish_reason not in ("stop", "tool_call", None):
             return False
         structured = "{" in _text(response)
-        if mode != self._mode:     # another call learned meanwhile that this way does not work
+        if mode != self._mode:  # another call learned meanwhile that this way does not work
             return not structured
         if structured:
             self._proven = True
         return not structured and not self._proven and mode in NEXT
 
     def _fall(self, mode: Mode | None) -> None:
-        if mode == self._mode and mode in NEXT:     # another call may have learned it meanwhile
+        if mode == self._mode and mode in NEXT:  # another call may have learned it meanwhile
             self._mode, self._proven = NEXT[mode], False
 
 
@@ -300,6 +322,11 @@ def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -
     }
     reason = reasons.get(finish, "")
     return Reply(
-        "failed" if reason else "ok", _text(response), reason=reason, finish=finish,
-        served=response.model_name or "", sent=sent, usage=usage,
-    )  # fmt: skip
+        "failed" if reason else "ok",
+        _text(response),
+        reason=reason,
+        finish=finish,
+        served=response.model_name or "",
+        sent=sent,
+        usage=usage,
+    )

@@ -26,9 +26,9 @@ KEYLIKE = re.compile(
     r"|(?i:bearer)\s+[^\s'\",]+|(?i:api[-_ ]?key)=[^\s&'\"]+"
 )
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD")
-NO_KEY = "none"     # what servers without keys are sent: a client sends something in any case
+NO_KEY = "none"  # what servers without keys are sent: a client sends something in any case
 VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-_read: set[str] = set()     # variables that a key was read from, whatever they are called
+_read: set[str] = set()  # variables that a key was read from, whatever they are called
 
 
 def key_of(*variables: str) -> str:
@@ -139,7 +139,8 @@ def hidden(text: str) -> str:
 def known_keys() -> tuple[str, ...]:
     """The keys of the environment, in every form that they are shown in; the longest first."""
     keys = [
-        value for name, value in os.environ.items()
+        value
+        for name, value in os.environ.items()
         if len(value.strip()) >= 8 and (name in _read or SECRET.search(name.upper()))
     ]
     return tuple(sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True))
@@ -158,11 +159,17 @@ def _forms(key: str) -> frozenset[str]:
     """A key as it is, in a URL, in JSON, in Python's own words and in base64."""
     bare = key.strip()
     raw = bare.encode("utf-8", "surrogateescape")
-    inside = (json.dumps(bare), repr(bare))     # between quotes
-    return frozenset({
-        key, bare, quote(raw, safe=""), *(one[1:-1] for one in inside), repr(raw)[2:-1],
-        b64encode(raw).decode("ascii").rstrip("="),
-    })  # fmt: skip
+    inside = (json.dumps(bare), repr(bare))  # between quotes
+    return frozenset(
+        {
+            key,
+            bare,
+            quote(raw, safe=""),
+            *(one[1:-1] for one in inside),
+            repr(raw)[2:-1],
+            b64encode(raw).decode("ascii").rstrip("="),
+        }
+    )
 
 
 PORTS = {"http": 80, "https": 443}
@@ -240,7 +247,7 @@ class Endpoint:
         caller.waiting.append((self._turns, turn))
         self._set_timer()
         try:
-            await turn     # whoever wakes it has counted it as running
+            await turn  # whoever wakes it has counted it as running
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self.leave(caller)
@@ -256,7 +263,7 @@ class Endpoint:
         """Begins what waits and may begin."""
         while True:
             for caller in self._callers:
-                while caller.waiting and caller.waiting[0][1].done():     # given up meanwhile
+                while caller.waiting and caller.waiting[0][1].done():  # given up meanwhile
                     caller.waiting.popleft()
             ready = [caller for caller in self._callers if caller.waiting and self._open(caller)]
             if not ready:
@@ -294,7 +301,7 @@ class Places:
 
     def __init__(self) -> None:
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Endpoint]] = WeakKeyDictionary()
-        self._until: dict[str, float] = {}     # of loops that are over, too
+        self._until: dict[str, float] = {}  # of loops that are over, too
 
     def at(self, url: str) -> Endpoint:
         """The place of a URL on the running loop. A pause that it asked for on another loop holds here too."""
@@ -314,7 +321,7 @@ def endpoint(url: str) -> str:
     parts = urlsplit(url)
     try:
         port = parts.port
-    except ValueError:     # a placeholder stands there
+    except ValueError:  # a placeholder stands there
         port = None
     return f"{parts.scheme}://{parts.hostname or ''}:{port or PORTS.get(parts.scheme, 0)}"
 

@@ -21,12 +21,12 @@ TOO_LONG = re.compile(
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient_quota|billing|exceeded your current quota|credit balance", re.I)
-LASTING = re.compile(r"insufficient_quota|credit balance|PerDay", re.I)     # no wait of minutes mends it
+LASTING = re.compile(r"insufficient_quota|credit balance|PerDay", re.I)  # no wait of minutes mends it
 FILTERED = re.compile(
     r"content_filter|content filtering policy|content management policy|content_policy_violation|flagged_input", re.I
 )
-MAX_FIELDS = 4     # of a reply that are named
-LONGEST = 500     # characters of a provider's message that are kept
+MAX_FIELDS = 4  # of a reply that are named
+LONGEST = 500  # characters of a provider's message that are kept
 
 
 def call_error(error: Exception, provider: str = "the provider") -> CallError | Reply:
@@ -60,9 +60,9 @@ def call_error(error: Exception, provider: str = "the provider") -> CallError | 
         return CallError("server", f"the server's reply is not what {provider} sends: {_unlike(unlike)}")
     if isinstance(error, known.UnexpectedModelBehavior):
         return CallError("server", f"a reply that cannot be read: {text}")
-    if isinstance(error, IndexError):     # of the first choice
+    if isinstance(error, IndexError):  # of the first choice
         return CallError("server", "the server's reply holds no choices")
-    if isinstance(error, LookupError | TypeError | AttributeError):     # the library reads the reply
+    if isinstance(error, LookupError | TypeError | AttributeError):  # the library reads the reply
         return CallError("server", f"the server's reply is not what {provider} sends: {type(error).__name__}: {text}")
     if isinstance(error, known.UserError):
         return CallError("refused", text)
@@ -85,7 +85,7 @@ def connection_error(error: BaseException) -> CallError:
     """A connection that could not be made, or that broke, in the words of what lies beneath."""
     causes = _causes(error)
     said = next((str(one) for one in reversed(causes) if str(one)), type(error).__name__)
-    never = any(type(one).__name__ == "ConnectError" for one in causes)     # of httpx or httpx2
+    never = any(type(one).__name__ == "ConnectError" for one in causes)  # of httpx or httpx2
     return CallError("unreachable" if never else "connection", hidden(said)[:LONGEST])
 
 

@@ -12,10 +12,10 @@ from math import inf
 from ragauge.llm.endpoints import Endpoint
 
 LEAST = 1
-RISE, HIGHEST = 4, 256     # how far a start may be exceeded: so many times, and never beyond
-SLOWER = 1.5     # times the quickest window: the place only queues what more calls ask
-PAUSE, LONGEST_PAUSE = 1.0, 60.0     # seconds without new calls after a 429 that names no time
-LEAST_PAUSE = 0.05     # after one that names a time, even "at once"; doubled likewise
+RISE, HIGHEST = 4, 256  # how far a start may be exceeded: so many times, and never beyond
+SLOWER = 1.5  # times the quickest window: the place only queues what more calls ask
+PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds without new calls after a 429 that names no time
+LEAST_PAUSE = 0.05  # after one that names a time, even "at once"; doubled likewise
 
 
 def ceiling(start: int) -> int:
@@ -66,7 +66,7 @@ class Limiter:
         self.place = place or Endpoint()
         self.place.join(self)
         self._good = 0
-        self._seconds, self._quickest = 0.0, inf     # of this window's calls; a call's mean in the quickest window
+        self._seconds, self._quickest = 0.0, inf  # of this window's calls; a call's mean in the quickest window
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:

@@ -7,15 +7,26 @@ from typing import Literal, Protocol
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 Trouble = Literal[
-    "rate_limited", "server", "timeout", "connection", "unreachable", "too_long", "cut", "refused", "unstructured",
-    "auth", "quota", "unknown_model", "client",
-]  # fmt: skip
+    "rate_limited",
+    "server",
+    "timeout",
+    "connection",
+    "unreachable",
+    "too_long",
+    "cut",
+    "refused",
+    "unstructured",
+    "auth",
+    "quota",
+    "unknown_model",
+    "client",
+]
 
 # worth another try
 PASSING: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection", "unreachable"})
-BROKEN: frozenset[Trouble] = frozenset({"server", "timeout", "connection"})     # the provider may have finished it
+BROKEN: frozenset[Trouble] = frozenset({"server", "timeout", "connection"})  # the provider may have finished it
 NOT_BILLED = frozenset({500, 503, 529})
-FATAL: frozenset[Trouble] = frozenset({"auth", "quota", "unknown_model"})     # no other call to this model can succeed
+FATAL: frozenset[Trouble] = frozenset({"auth", "quota", "unknown_model"})  # no other call to this model can succeed
 
 
 class CallError(Exception):

@@ -14,11 +14,15 @@ from ragauge.errors import UsageError
 FILE = "RAGAUGE_PRICES"
 KINDS = ("input", "output", "cached", "written")
 MILLION = 1_000_000
-CALLED = {     # as the maintained table calls providers
-    "openai-chat": "openai", "azure-responses": "azure", "bedrock": "aws", "bedrock-mantle": "aws",
-    "google-cloud": "google", "xai": "x-ai",
-}  # fmt: skip
-Rates = tuple[float, float, float, float]     # dollars for a million tokens: fresh, cached, written input; output
+CALLED = {  # as the maintained table calls providers
+    "openai-chat": "openai",
+    "azure-responses": "azure",
+    "bedrock": "aws",
+    "bedrock-mantle": "aws",
+    "google-cloud": "google",
+    "xai": "x-ai",
+}
+Rates = tuple[float, float, float, float]  # dollars for a million tokens: fresh, cached, written input; output
 
 
 def price(name: ModelName, usage: Usage) -> float | None:
@@ -35,13 +39,16 @@ def price(name: ModelName, usage: Usage) -> float | None:
     if found is not None:
         fresh_rate = found["input"]
         rates: Rates | None = (
-            fresh_rate, found.get("cached", fresh_rate), found.get("written", fresh_rate), found["output"],
-        )  # fmt: skip
+            fresh_rate,
+            found.get("cached", fresh_rate),
+            found.get("written", fresh_rate),
+            found["output"],
+        )
     else:
         rates = None if name.endpoint else _rates(name)
     if rates is None:
         return None
-    cached = min(usage.cached_tokens, usage.input_tokens)     # some servers count them beside the input, not in it
+    cached = min(usage.cached_tokens, usage.input_tokens)  # some servers count them beside the input, not in it
     written = min(usage.written_tokens, usage.input_tokens - cached)
     counts = (usage.input_tokens - cached - written, cached, written, usage.output_tokens)
     return sum(tokens * rate for tokens, rate in zip(counts, rates, strict=True)) / MILLION

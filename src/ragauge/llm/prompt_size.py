@@ -11,11 +11,11 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf
 PIECE = re.compile(
     rf"[{UNSPACED}]{{1,4}}|(?:[^\W_{UNSPACED}]|[^\x00-\x7f\s{UNSPACED}]){{1,24}}|[!-/:-@\[-`{{-~]+(?![^\W\d_])"
 )
-ASCII_PIECE = re.compile(r"[A-Za-z0-9]{1,24}|[!-/:-@\[-`{-~]+(?![A-Za-z])")     # the same, three times as fast
-LEAST = 64     # tokens of a text that is checked: what is judged never has fewer
-LEAST_LIMIT = 512     # tokens: where a server cuts without a word that it read fewer than a text can have
-FAR = 0.85     # of the fewest tokens that a text can have
-STEP, BESIDE = 1_024, (0, 1, 2, 1_023)     # where servers cut: at a multiple, or half of one with a few tokens kept
+ASCII_PIECE = re.compile(r"[A-Za-z0-9]{1,24}|[!-/:-@\[-`{-~]+(?![A-Za-z])")  # the same, three times as fast
+LEAST = 64  # tokens of a text that is checked: what is judged never has fewer
+LEAST_LIMIT = 512  # tokens: where a server cuts without a word that it read fewer than a text can have
+FAR = 0.85  # of the fewest tokens that a text can have
+STEP, BESIDE = 1_024, (0, 1, 2, 1_023)  # where servers cut: at a multiple, or half of one with a few tokens kept
 CUT = "Raise num_ctx (Ollama: OLLAMA_CONTEXT_LENGTH) or the server's context length"
 
 

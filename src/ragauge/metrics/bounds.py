@@ -18,8 +18,8 @@ from ragauge.data.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
 from ragauge.metrics.base import Failed, Measured, Metric, Needs
 from ragauge.metrics.facts import Facts, blank
 
-MOST_TRIED = 64             # completions tried one by one where a search gives the same bounds
-MOST_COMPLETIONS = 2_000    # and where it does not
+MOST_TRIED = 64  # completions tried one by one where a search gives the same bounds
+MOST_COMPLETIONS = 2_000  # and where it does not
 SWEEPS = 3
 
 BITS = (False, True)
@@ -31,7 +31,7 @@ SCALARS: Mapping[str, tuple[Any, ...]] = {
     "verify_answer.addressed": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
     "similarity.cosine": (SimilarityFacts(-1.0), SimilarityFacts(1.0)),
 }
-MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: what a None among them could have been
+MARKS: Mapping[str, tuple[Any, ...]] = {  # facts with one mark an item: what a None among them could have been
     "verify_answer.used": BITS,
     "verify_reference.useful": BITS,
     "rate_passages.relevant": BITS,

@@ -26,32 +26,70 @@ if TYPE_CHECKING:
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "prototype": ("faithfulness", "answer_relevance"),
     "retrieval": (
-        "recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "context_recall", "context_precision",
+        "recall@5",
+        "precision@5",
+        "mrr",
+        "ndcg@10",
+        "empty_result_rate",
+        "context_recall",
+        "context_precision",
     ),
     "prompt": (
-        "faithfulness", "contradicted", "not_in_context", "fabricated_specifics", "answer_relevance",
+        "faithfulness",
+        "contradicted",
+        "not_in_context",
+        "fabricated_specifics",
+        "answer_relevance",
         "refusal_correctness",
     ),
     "production": (
-        "faithfulness", "answer_relevance", "context_precision", "fabricated_specifics", "ignored_top_ranked",
-        "stale_passage_rate", "empty_result_rate", "context_tokens", "latency", "tokens", "cost",
+        "faithfulness",
+        "answer_relevance",
+        "context_precision",
+        "fabricated_specifics",
+        "ignored_top_ranked",
+        "stale_passage_rate",
+        "empty_result_rate",
+        "context_tokens",
+        "latency",
+        "tokens",
+        "cost",
     ),
     "triad": ("context_precision", "faithfulness", "answer_relevance"),
     "bootstrap": ("faithfulness", "answer_relevance", "context_utilization"),
     "default": (
-        "recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "context_recall", "context_precision",
-        "faithfulness", "contradicted", "not_in_context", "fabricated_specifics", "ignored_top_ranked",
-        "citation_precision", "citation_recall", "invented_citations", "answer_relevance", "answer_correctness",
-        "answer_recall", "refusal_correctness", "token_f1", "latency", "tokens", "cost",
+        "recall@5",
+        "precision@5",
+        "mrr",
+        "ndcg@10",
+        "empty_result_rate",
+        "context_recall",
+        "context_precision",
+        "faithfulness",
+        "contradicted",
+        "not_in_context",
+        "fabricated_specifics",
+        "ignored_top_ranked",
+        "citation_precision",
+        "citation_recall",
+        "invented_citations",
+        "answer_relevance",
+        "answer_correctness",
+        "answer_recall",
+        "refusal_correctness",
+        "token_f1",
+        "latency",
+        "tokens",
+        "cost",
     ),
-}     # fmt: skip
+}
 
 
 Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite", "own"]
 FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite", "own")
 SEARCHED: tuple[Family, ...] = ("own", "retrieval", "context", "answer", "composite", "spans", "ann")
 BUILT_IN: tuple[Family, ...] = FAMILIES[:-1]
-_OWN: dict[str, type[Metric]] = {}     # name, of a stored class the printed one -> class
+_OWN: dict[str, type[Metric]] = {}  # name, of a stored class the printed one -> class
 
 
 @cache
@@ -101,7 +139,7 @@ def register(cls: type[Metric]) -> None:
         raise UsageError(
             f"{name} is a built-in {'preset' if name in PRESETS else 'metric'}. Give yours another name: {renamed}."
         )
-    for known in [known for known in _OWN if _is_of(cls, known)]:     # with parameters, of stored ones
+    for known in [known for known in _OWN if _is_of(cls, known)]:  # with parameters, of stored ones
         del _OWN[known]
     _OWN[name] = cls
     _clear()
@@ -139,7 +177,7 @@ def register_stored(declarations: Sequence[Declaration]) -> None:
         of_store = current is not None and getattr(current, "of_store", is_stored(current))
         replaced = current is None or (of_store and getattr(current, "declared", None) != declared)
         if replaced and declared.name not in classes(BUILT_IN):
-            criterion = KIND in declared.more     # its declaration is all of it: it is computed too
+            criterion = KIND in declared.more  # its declaration is all of it: it is computed too
             _OWN[declared.name] = criterion_class(declared, of_store=True) if criterion else stored_class(declared)
             _clear()
 
@@ -219,7 +257,7 @@ def parse(name: str) -> Metric:
     >>> str(parse("context_utilization"))
     'context_precision:by=answer:ranked=true'
     """
-    if (stored := _OWN.get(name.strip())) is not None and is_stored(stored):     # with its parameters
+    if (stored := _OWN.get(name.strip())) is not None and is_stored(stored):  # with its parameters
         return stored()
     if is_named(name.strip()):
         return register_object(load(name.strip()))
@@ -277,9 +315,10 @@ def said_otherwise(names: Sequence[str]) -> tuple[str, ...]:
     """
     others = ((name, _families_of(name)) for name in dict.fromkeys(names) if name.strip() not in PRESETS)
     return tuple(
-        f"{name.strip()} is {parse(name)} here" for name, own in others
+        f"{name.strip()} is {parse(name)} here"
+        for name, own in others
         if head_of(name) in aliases(own) and head_of(name) not in classes(own)
-    )     # fmt: skip
+    )
 
 
 def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:
@@ -359,7 +398,7 @@ def _instances(cls: type[Metric]) -> list[Metric]:
         try:
             made[cls(*choice)] = None
         except UsageError:
-            continue     # options that do not go together
+            continue  # options that do not go together
     if not made:
         raise UsageError(
             f"{cls.name()}: no instance can be made of its options. "
@@ -391,10 +430,10 @@ QUESTIONS = (
     "rate_passages",
     "rate_sentences",
     "rate_answer",
-    "agree",            # on the claims of verify_answer
+    "agree",  # on the claims of verify_answer
     "cover_aspects",
     "cover_criteria",
-    "meet_criteria",    # of the run, not of the example
+    "meet_criteria",  # of the run, not of the example
     "guess_questions",
-    "similarity",       # vectors only
+    "similarity",  # vectors only
 )

@@ -13,7 +13,7 @@ from ragauge.metrics.own_version import BITS
 
 # what has to be there for a criterion that sees it; a question is, and a conversation need not be
 NEEDED = {"answer": "response.answer", "passages": "response.texts", "reference": "set.references"}
-KIND = "criterion"     # where a declaration keeps it
+KIND = "criterion"  # where a declaration keeps it
 
 
 class CriterionMetric(OwnMetric):
@@ -57,9 +57,13 @@ def declare(criterion: Criterion) -> Declaration:
     measures: Measures = "generation" if "answer" in needs else "retrieval" if "passages" in needs else "end_to_end"
     levels = "; ".join(f"{n} = {text}" for n, text in enumerate(criterion.levels, 1))
     return Declaration(
-        criterion.name, int(digest(["criterion", plain(criterion)])[: BITS // 4], 16) or 1,
-        "end_to_end" if "reference" in needs else measures, "higher", "mean" if levels else "rate", (0.0, 1.0),
+        criterion.name,
+        int(digest(["criterion", plain(criterion)])[: BITS // 4], 16) or 1,
+        "end_to_end" if "reference" in needs else measures,
+        "higher",
+        "mean" if levels else "rate",
+        (0.0, 1.0),
         {**needs, "verdicts": f"meet_criteria.{'required' if criterion.required else 'verdicts'}"},
-        f"{criterion.text} ({levels})" if levels else criterion.text, more={KIND: plain(criterion)},
-    )     # fmt: skip
-
+        f"{criterion.text} ({levels})" if levels else criterion.text,
+        more={KIND: plain(criterion)},
+    )

@@ -22,7 +22,7 @@ from ragauge.metrics.topics import why_no_relevance
 from ragauge.text.sentences import split
 
 Absent = NotApplicable | Failed | NotRead
-SYSTEM_FAILED = "the system failed"     # how the reason begins of what a failed call leaves unknown
+SYSTEM_FAILED = "the system failed"  # how the reason begins of what a failed call leaves unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def resolve(fact: str, facts: Facts) -> Any:
 
     A value that is a tuple may hold missing verdicts: None, or an item without verdict.
     """
-    for need in INPUTS.get(fact, ()):      # before any failure: no retry would bring what was never recorded
+    for need in INPUTS.get(fact, ()):  # before any failure: no retry would bring what was never recorded
         if (absent := NEEDED[need](facts)) is not None:
             return absent
     if fact in FREE:
@@ -206,8 +206,11 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "verify_answer.refuse": ("answer",),
     "verify_reference.claims": ("reference", "texts"),
     "verify_reference.useful": ("reference", "texts"),
-    **{f"rate_{unit}.{fact}": ("texts",) for unit in ("passages", "sentences")
-       for fact in ("ratings", "relevant", "chance")},
+    **{
+        f"rate_{unit}.{fact}": ("texts",)
+        for unit in ("passages", "sentences")
+        for fact in ("ratings", "relevant", "chance")
+    },
     "rate_answer.chance": ("answer",),
     **{f"agree.{fact}": ("answer", "reference") for fact in ("answer", "reference", "agrees", "states")},
     "cover_aspects.met": ("answer", "aspects"),
@@ -261,22 +264,27 @@ def _answerable(facts: Facts) -> Any:
 
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
-    "labels.chunks": lambda facts: system_failed(facts) if facts.response.error is not None else (
-        of_chunks(facts.example, facts.response)
+    "labels.chunks": lambda facts: (
+        system_failed(facts) if facts.response.error is not None else (of_chunks(facts.example, facts.response))
     ),
     "labels.token_spans": lambda facts: token_spans(facts.example),
     "labels.char_spans": lambda facts: char_spans(facts.example, facts.response),
     "labels.neighbours": lambda _: NotApplicable("distances of the vectors are not known; ragauge ann computes them"),
-    "response.passages": _response_part("passages"), "response.texts": _response_part("passages"),
-    "response.answer": _response_part("answer"), "response.citations": _citations,
+    "response.passages": _response_part("passages"),
+    "response.texts": _response_part("passages"),
+    "response.answer": _response_part("answer"),
+    "response.citations": _citations,
     **{f"response.{name}": _spent(name) for name in ("latency_ms", "tokens", "cost")},
-    "set.query": lambda facts: facts.example.query, "set.turns": lambda facts: facts.example.said_by_user,
-    "set.references": lambda facts: facts.example.references, "response.outcome": attrgetter("response.outcome"),
+    "set.query": lambda facts: facts.example.query,
+    "set.turns": lambda facts: facts.example.said_by_user,
+    "set.references": lambda facts: facts.example.references,
+    "response.outcome": attrgetter("response.outcome"),
     # whole, for metrics of the user's own
-    "response.whole": _response_part(""), "set.example": attrgetter("example"),
+    "response.whole": _response_part(""),
+    "set.example": attrgetter("example"),
     **{f"set.{name}": attrgetter(f"example.{name}") for name in ("history", "segments")},
     "set.answerable": _answerable,
-    "set.expected": lambda facts: facts.example.is_answerable is not False,     # an answer is, for all that is known
+    "set.expected": lambda facts: facts.example.is_answerable is not False,  # an answer is, for all that is known
 }
 
 

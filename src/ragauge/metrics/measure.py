@@ -40,7 +40,7 @@ def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
     values, whole = find_values(metric, facts, known)
     if isinstance(values, Measured):
         return values
-    if not hasattr(metric, "value"):     # known by its scores
+    if not hasattr(metric, "value"):  # known by its scores
         return Measured.failed("the code that computes it is not loaded", metric.range)
     if not whole:
         return bounded(metric, values, facts)

@@ -12,7 +12,7 @@ from ragauge.metrics.base import Metric, shown
 
 FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@(?P<k>[^@:]+))?$")
 
-CUTOFF_FIRST = re.compile(r"^([a-z0-9_]+)(@[^@:]+)((?::[a-z_]+=[\w./+-]+)+)$")     # precision@5:unit=chunk is read too
+CUTOFF_FIRST = re.compile(r"^([a-z0-9_]+)(@[^@:]+)((?::[a-z_]+=[\w./+-]+)+)$")  # precision@5:unit=chunk is read too
 
 
 Aliases = Mapping[str, tuple[str, Mapping[str, Any]]]

@@ -19,18 +19,25 @@ from ragauge.metrics.base import NotRead
 
 # which control pairs tell whether a fact, or all facts of a question, can be read
 CONTROLLED: Mapping[str, ControlledFact] = {
-    "verify_answer.support": "support", "verify_answer.used": "support",
-    "verify_answer.address": "address", "verify_answer.addressed": "address",
-    "agree": "agreement", "verify_reference": "reference", "rate_passages": "relevance", "rate_sentences": "relevance",
+    "verify_answer.support": "support",
+    "verify_answer.used": "support",
+    "verify_answer.address": "address",
+    "verify_answer.addressed": "address",
+    "agree": "agreement",
+    "verify_reference": "reference",
+    "rate_passages": "relevance",
+    "rate_sentences": "relevance",
     "rate_answer": "relevance",
-}     # fmt: skip
+}
 FACT_NAMES: Mapping[ControlledFact, str] = {
-    "support": "whether passages support a claim", "reference": "whether passages hold a reference claim",
-    "relevance": "whether a passage is about the question", "address": "whether an answer addresses the question",
+    "support": "whether passages support a claim",
+    "reference": "whether passages hold a reference claim",
+    "relevance": "whether a passage is about the question",
+    "address": "whether an answer addresses the question",
     "agreement": "whether an answer agrees with a reference",
-}     # fmt: skip
+}
 LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
-UNREAD = "this judge cannot tell"     # how the reason begins of a score that was not read
+UNREAD = "this judge cannot tell"  # how the reason begins of a score that was not read
 
 
 def why_not_read(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
@@ -39,8 +46,8 @@ def why_not_read(fact: str, readability: Readability | None, response: Response)
     if readability is None or controlled is None or readability.can_read(controlled):
         return None
     if controlled in BESIDE_PASSAGES and not response.passages:
-        return None     # nothing to read: no passage supports or holds anything
-    layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in BESIDE_PASSAGES else ""     # of the passages
+        return None  # nothing to read: no passage supports or holds anything
+    layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in BESIDE_PASSAGES else ""  # of the passages
     where = f"{layout}language {readability.language}"
     lack = _shortfall(readability.scales.get(controlled))
     return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where}; {lack})")

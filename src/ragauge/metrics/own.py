@@ -33,13 +33,20 @@ from ragauge.metrics.own_class import (
 from ragauge.metrics.own_version import SAID, source_version, state_text
 
 F = TypeVar("F", bound=Callable[..., Any])
-ARGUMENTS: Mapping[str, str] = {     # of a metric's function -> the fact that it gets
-    "query": "set.query", "answer": "response.answer", "passages": "response.passages", "texts": "response.plain_texts",
-    "reference": "set.reference", "references": "set.references", "history": "set.messages",
-    "segments": "set.segments", "example": "set.example", "response": "response.whole",
-}     # fmt: skip
+ARGUMENTS: Mapping[str, str] = {  # of a metric's function -> the fact that it gets
+    "query": "set.query",
+    "answer": "response.answer",
+    "passages": "response.passages",
+    "texts": "response.plain_texts",
+    "reference": "set.reference",
+    "references": "set.references",
+    "history": "set.messages",
+    "segments": "set.segments",
+    "example": "set.example",
+    "response": "response.whole",
+}
 FOUND = {"response.passages", "response.plain_texts"}
-BOOL = re.compile(r"(<class ')?bool('>)?( \| None)?|(typing\.)?Optional\[bool\]")     # annotations, as they print
+BOOL = re.compile(r"(<class ')?bool('>)?( \| None)?|(typing\.)?Optional\[bool\]")  # annotations, as they print
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +69,27 @@ _NOTHING_SAID = _Said(None, "higher", None, {}, None, None, TIMEOUT_S)
 def metric(function: F, /) -> F: ...
 @overload
 def metric(
-    *, name: str | None = None, direction: Direction = "higher", range: tuple[float, float] | None = None,
-    needs: Needs | None = None, measures: Measures | None = None, version: int | None = None,
-    timeout: float = TIMEOUT_S,
-) -> Callable[[F], F]: ...     # fmt: skip
-def metric(
-    function: F | None = None, /, *, name: str | None = None, direction: Direction = "higher",
+    *,
+    name: str | None = None,
+    direction: Direction = "higher",
     range: tuple[float, float] | None = None,
-    needs: Needs | None = None, measures: Measures | None = None, version: int | None = None,
+    needs: Needs | None = None,
+    measures: Measures | None = None,
+    version: int | None = None,
     timeout: float = TIMEOUT_S,
-) -> Any:     # fmt: skip
+) -> Callable[[F], F]: ...
+def metric(
+    function: F | None = None,
+    /,
+    *,
+    name: str | None = None,
+    direction: Direction = "higher",
+    range: tuple[float, float] | None = None,
+    needs: Needs | None = None,
+    measures: Measures | None = None,
+    version: int | None = None,
+    timeout: float = TIMEOUT_S,
+) -> Any:
     """Says more of a function, or of a class of callable objects, that is a metric. It stays callable as it was.
 
     Args:
@@ -160,8 +178,9 @@ def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
             except (Exception, SystemExit) as error:
                 warnings.warn(
                     f"the metric {known} of {package_of(point)} cannot be had: {type(error).__name__}: {error}",
-                    UserWarning, stacklevel=2,
-                )     # fmt: skip
+                    UserWarning,
+                    stacklevel=2,
+                )
     return found
 
 
@@ -169,7 +188,7 @@ def _of_function(function: Any) -> Metric:
     said: _Said = getattr(function, SAID, _NOTHING_SAID)
     called = function.func if isinstance(function, partial) else function
     code: Any = inspect.unwrap(getattr(called, "__func__", called))
-    holder = getattr(called, "__self__", None)     # of a method
+    holder = getattr(called, "__self__", None)  # of a method
     if not isinstance(code, FunctionType):
         code, holder = type(called), called
     state = (holder, *((function.args, function.keywords) if isinstance(function, partial) else ()))
@@ -183,17 +202,28 @@ def _of_function(function: Any) -> Metric:
     low, high = said.range or ((0.0, 1.0) if rate else (-inf, inf))
     scale: Scale = "rate" if rate else "mean"
     version = said.version or source_version(
-        code, needs, scale, [repr(float(low)), repr(float(high))], state_text(state),
-    )     # fmt: skip
+        code, needs, scale, [repr(float(low)), repr(float(high))], state_text(state)
+    )
     declared = Declaration(
-        name, version, said.measures or _layer(needs), said.direction, scale, (float(low), float(high)), needs,
-        first_paragraph(code), importable(function),
-    )     # fmt: skip
+        name,
+        version,
+        said.measures or _layer(needs),
+        said.direction,
+        scale,
+        (float(low), float(high)),
+        needs,
+        first_paragraph(code),
+        importable(function),
+    )
     waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
     return metric_class(
-        declared, FunctionMetric, function=staticmethod(function), awaited=waits, timeout=said.timeout,
+        declared,
+        FunctionMetric,
+        function=staticmethod(function),
+        awaited=waits,
+        timeout=said.timeout,
         optional=defaults,
-    )()     # fmt: skip
+    )()
 
 
 def _arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], dict[str, Any]]:

@@ -19,7 +19,7 @@ from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, N
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TIMEOUT_S = 60.0
-ROUNDING = 1e-9     # by which a value may leave its range: it is taken for the end
+ROUNDING = 1e-9  # by which a value may leave its range: it is taken for the end
 EXPECTED = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
 
 
@@ -179,9 +179,16 @@ def declaration(metric: Metric) -> Declaration:
         return metric.declared
     sentence = first_paragraph(type(metric))
     return Declaration(
-        str(metric), metric.version, metric.measures, metric.direction, metric.scale, metric.range,
-        dict(metric.needs), sentence, importable(type(metric)),
-    )     # fmt: skip
+        str(metric),
+        metric.version,
+        metric.measures,
+        metric.direction,
+        metric.scale,
+        metric.range,
+        dict(metric.needs),
+        sentence,
+        importable(type(metric)),
+    )
 
 
 def _origin(metric: Metric) -> str:

@@ -22,11 +22,11 @@ from ragauge.errors import UsageError
 
 LEFT_OUT = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
 DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-SAID = "__ragauge_metric__"     # attribute of what @rg.metric(…) says more of
-MAX_DEPTH = 8     # of objects within objects
+SAID = "__ragauge_metric__"  # attribute of what @rg.metric(…) says more of
+MAX_DEPTH = 8  # of objects within objects
 CONSTANTS = (str, bytes, int, float, bool, type(None))
 _SEEN: WeakKeyDictionary[FunctionType | type, str] = WeakKeyDictionary()
-BITS = 48     # a version is a whole number that every database and JSON reader takes
+BITS = 48  # a version is a whole number that every database and JSON reader takes
 
 
 def source_version(code: FunctionType | type, *facts: object) -> int:
@@ -82,7 +82,7 @@ def _definitions(module: str | None) -> dict[str, list[ast.AST]]:
     """Name -> what the module's file says of it at its top level; nothing where there is no such file."""
     try:
         body = ast.parse(inspect.getsource(sys.modules[module or ""])).body
-    except (OSError, TypeError, SyntaxError, KeyError):     # such as a notebook
+    except (OSError, TypeError, SyntaxError, KeyError):  # such as a notebook
         return {}
     found: dict[str, list[ast.AST]] = {}
     for node in body:
@@ -119,7 +119,7 @@ def constant(value: Any) -> str | None:
         parts = [constant(part) or "" for part in value]
         ordered = parts if isinstance(value, tuple | list) else sorted(parts)
         return f"{type(value).__name__} of {ordered}" if all(parts) else None
-    pattern = getattr(value, "pattern", None)     # of a compiled expression
+    pattern = getattr(value, "pattern", None)  # of a compiled expression
     return None if pattern is None else repr((pattern, getattr(value, "flags", 0)))
 
 
@@ -155,7 +155,7 @@ def _plain(node: Any) -> Any:
     if not isinstance(node, ast.AST):
         return repr(node)
     kind, parts = type(node).__name__, dict(_fields(node))
-    if isinstance(node, ast.AnnAssign) and node.value is not None:     # as without its annotation
+    if isinstance(node, ast.AnnAssign) and node.value is not None:  # as without its annotation
         kind, parts = "Assign", {"targets": [node.target], "value": node.value}
     return [kind, [[name, _plain(part)] for name, part in parts.items() if part not in (None, [])]]
 

@@ -14,7 +14,7 @@ from ragauge.data.response import Citation, Passage
 from ragauge.text.source_notes import source_spans
 from ragauge.text.specifics import ALL, Haystack, Specific, find, found_in
 
-Places = tuple[Specific, ...]      # one specific, everywhere that the answer has it
+Places = tuple[Specific, ...]  # one specific, everywhere that the answer has it
 
 
 def unfounded(

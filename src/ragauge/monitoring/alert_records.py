@@ -11,8 +11,8 @@ from ragauge.monitoring.otlp import OURS
 from ragauge.monitoring.sending_logs import LogRecords, Said, say
 
 EVENT = f"{OURS}alert"
-SEVERITIES = {"INFO": 9, "WARN": 13, "ERROR": 17}     # OpenTelemetry's numbers
-CHANGED = ("no_data", "drift", "canary")     # what decides alerts that say that something changed, not that it is worse
+SEVERITIES = {"INFO": 9, "WARN": 13, "ERROR": 17}  # OpenTelemetry's numbers
+CHANGED = ("no_data", "drift", "canary")  # what decides alerts that say that something changed, not that it is worse
 
 
 def severity(decide: str, event: str) -> str:
@@ -49,13 +49,20 @@ def alert_request(body: Mapping[str, Any]) -> bytes:
 
 def _attributes(body: Mapping[str, Any]) -> Said:
     named = {
-        "id": body["alert"], "state": body["event"], "monitor": body["monitor"], "asked": body["asked"],
-        "project": body["project"], "link": body.get("link"), "component": body["component"], "why": body["why"],
-        "since": body["since_at"] or body["since"], "traces": body["traces"],
+        "id": body["alert"],
+        "state": body["event"],
+        "monitor": body["monitor"],
+        "asked": body["asked"],
+        "project": body["project"],
+        "link": body.get("link"),
+        "component": body["component"],
+        "why": body["why"],
+        "since": body["since_at"] or body["since"],
+        "traces": body["traces"],
         "examples": json.dumps(body["examples"], ensure_ascii=False) if body.get("examples") else "",
         **{f"segment.{name}": value for name, value in body["segment"].items()},
-    }  # fmt: skip
-    if body["mean"] is not None:     # else nothing is measured: a run that was missed, scores that do not come
+    }
+    if body["mean"] is not None:  # else nothing is measured: a run that was missed, scores that do not come
         numbers = {name: body[name] for name in ("mean", "before", "allowed")}
         named |= {name: float(value) for name, value in numbers.items() if value is not None}
     said = {f"{EVENT}.{name}": value for name, value in named.items() if value not in (None, "", [])}

@@ -19,10 +19,10 @@ from ragauge.store.ledger import OF_TRACE, LedgerLine, Outcome
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
-Said = Mapping[str, Sequence[PlacedVerdict]]     # by query id of a request; NOWHERE = of which is not known
-MOST_TOLD = 50     # lines of other traces; the oldest go
+Said = Mapping[str, Sequence[PlacedVerdict]]  # by query id of a request; NOWHERE = of which is not known
+MOST_TOLD = 50  # lines of other traces; the oldest go
 NOT_READ, NO_PERSON = "it was not read yet", "said by a model, by code or by nobody named, so no label"
-UNKNOWN, AN_EVALUATION = "", "an evaluation"     # of a trace that is still to be read
+UNKNOWN, AN_EVALUATION = "", "an evaluation"  # of a trace that is still to be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def stored_of(store: Store, trace_id: str, run_id: str) -> HeldResponses:
     run_id = run_id if run is None else run.run_id
     try:
         found = [store.runs.response(run_id, one) for one in store.collecting.under(run_id, trace_id)] if run_id else []
-    except UnknownName:     # the run was deleted
+    except UnknownName:  # the run was deleted
         found = []
     if not found:
         return HeldResponses()

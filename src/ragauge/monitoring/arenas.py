@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import sys
 
-ARENAS, MAPPED = 2, 1 << 20     # at most; bytes from which on a block is mapped, and given back when it is freed
-M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3     # of malloc.h
+ARENAS, MAPPED = 2, 1 << 20  # at most; bytes from which on a block is mapped, and given back when it is freed
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # of malloc.h
 
 
 def share_arenas() -> bool:

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
 MEBIBYTE = 1 << 20
-PACKED, UNPACKED = 16 * MEBIBYTE, 64 * MEBIBYTE     # most bytes of a body
-AT_ONCE = MEBIBYTE     # bytes unpacked in one step
-PATIENCE = 30.0     # seconds that a body may take to arrive
-DISCARDED, LINGERING = 32 * MEBIBYTE, 5.0     # bytes and seconds in which the rest of what is refused is read
-AUTO, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS     # gzip or zlib by its head; deflate without any
+PACKED, UNPACKED = 16 * MEBIBYTE, 64 * MEBIBYTE  # most bytes of a body
+AT_ONCE = MEBIBYTE  # bytes unpacked in one step
+PATIENCE = 30.0  # seconds that a body may take to arrive
+DISCARDED, LINGERING = 32 * MEBIBYTE, 5.0  # bytes and seconds in which the rest of what is refused is read
+AUTO, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS  # gzip or zlib by its head; deflate without any
 
 Form = Literal["protobuf", "json"]
 TYPES: dict[Form, str] = {"protobuf": "application/x-protobuf", "json": "application/json"}
-TOO_SLOW = 408     # of HTTP: the request did not come in time
+TOO_SLOW = 408  # of HTTP: the request did not come in time
 # codes of google.rpc.Status
 CODES = {400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 408: 4, 413: 11, 415: 3, 421: 7, 429: 8, 503: 14}
 
@@ -52,7 +52,7 @@ class Incoming:
         self._receive = receive
         declared = headers.get("content-length", "")
         self._declared = int(declared) if declared.isdecimal() else 0
-        self._waits = headers.get("expect", "").lower() == "100-continue"     # it sends nothing before it is asked
+        self._waits = headers.get("expect", "").lower() == "100-continue"  # it sends nothing before it is asked
         self._size, self._whole = 0, False
 
     async def __call__(self) -> Message:
@@ -149,11 +149,11 @@ class Unpacking:
             except zlib.error as error:
                 if self._encoding != "deflate" or self._begun:
                     raise Refused(400, f"the body cannot be unpacked as {self._encoding}: {error}.") from None
-                self._unpacker, self._begun = zlib.decompressobj(RAW), True     # some call that deflate
+                self._unpacker, self._begun = zlib.decompressobj(RAW), True  # some call that deflate
                 continue
             self._begun = True
             if self._unpacker.eof:
-                part = self._unpacker.unused_data     # a further member
+                part = self._unpacker.unused_data  # a further member
                 if part:
                     self._unpacker = zlib.decompressobj(AUTO)
             else:
@@ -194,9 +194,10 @@ def form_of(content_type: str, header: str = "Content-Type") -> Form:
             return form
     if named.startswith("application/grpc"):
         raise Refused(
-            415, "gRPC is not served here. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the exporter, and leave "
+            415,
+            "gRPC is not served here. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the exporter, and leave "
             "the endpoint as it is.",
-        )  # fmt: skip
+        )
     raise Refused(415, f"{header} must be application/x-protobuf or application/json, got {named[:60] or 'nothing'}.")
 
 
@@ -208,7 +209,7 @@ def status_body(form: Form, http: int, why: str) -> bytes:
     if form == "json":
         return json.dumps({"code": code, "message": why}, ensure_ascii=False).encode()
     text = why.encode()
-    return bytes((0x08, code, 0x12)) + _varint(len(text)) + text     # 1: code, 2: message
+    return bytes((0x08, code, 0x12)) + _varint(len(text)) + text  # 1: code, 2: message
 
 
 def _varint(value: int) -> bytes:

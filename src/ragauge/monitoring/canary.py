@@ -58,7 +58,7 @@ class JudgeCanary(DailyLook):
         repeat = FRESH
         while store.scores.versions(run.run_id, planned.judge_id, repeat):
             repeat += 1
-        if job.attempts > 1 and repeat > FRESH:     # whoever did it was killed: what is there of the day counts
+        if job.attempts > 1 and repeat > FRESH:  # whoever did it was killed: what is there of the day counts
             repeat -= 1
         self._judge(store, run, repeat)
         start = first_look([one.alert for one in store.monitors.alerts()], planned.judge_id)
@@ -83,8 +83,9 @@ class JudgeCanary(DailyLook):
             if sum(parts) == self._monitor.canary:
                 records = [
                     _called(f"{run.system}: ", *one) if len(runs) > 1 else one
-                    for run, order, n in zip(runs, orders, parts, strict=True) for one in _loaded(store, order[:n])
-                ]  # fmt: skip
+                    for run, order, n in zip(runs, orders, parts, strict=True)
+                    for one in _loaded(store, order[:n])
+                ]
                 of = " and ".join(run.run_id for run, n in zip(runs, parts, strict=True) if n)
                 return store.runs.import_run(Run("", CANARY, config={"frozen of": of}), records)
         return None
@@ -98,9 +99,14 @@ class JudgeCanary(DailyLook):
     def _wanted(self, store: Store) -> EvaluateOptions:
         most = self._monitor.sample.max_cost
         return EvaluateOptions(
-            "", metrics=self._monitor.metrics, judge=self._monitor.judge, store=store.url, workers=1, max_cost=most,
+            "",
+            metrics=self._monitor.metrics,
+            judge=self._monitor.judge,
+            store=store.url,
+            workers=1,
+            max_cost=most,
             warn=lambda _: None,
-        )  # fmt: skip
+        )
 
     def _judge(self, store: Store, run: Run, repeat: int) -> None:
         """Asks the judge about every frozen response; another number asks it anew."""
@@ -118,8 +124,9 @@ class JudgeCanary(DailyLook):
 
     def _changed(self, store: Store, asked: Plan, found: CanaryDay, look: int) -> list[Alert]:
         """What is raised or ends. One of which somebody said a word ends though the judge does not go back."""
-        opened = [one for one in store.monitors.alerts()
-                  if one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None]     # fmt: skip
+        opened = [
+            one for one in store.monitors.alerts() if one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None
+        ]
         now = datetime.fromtimestamp(self._clock(), UTC)
         if found.changed is False:
             return [replace(one.alert, ended_at=now, number=-1) for one in opened]
@@ -127,12 +134,28 @@ class JudgeCanary(DailyLook):
             return [replace(one.alert, ended_at=now) for one in opened if one.resolution and found.changed]
         said = f"the judge changed: {found.flipped} of {found.n} frozen responses are judged otherwise"
         share = found.flipped / found.n
-        return [Alert(
-            changed_id(asked.judge_id, now.date()), JUDGE_CHANGED,
-            f"as few flips as in the first {FIRST_DAYS} days ({found.share_before or 0:.0%})", ALL, now, look, "",
-            now.date(), share, found.n, found.share_before or 0.0, found.share_before, 1.0, 1.0, 1, "canary", True,
-            said=f"{said}; monitors that ask it pause",
-        )]  # fmt: skip
+        return [
+            Alert(
+                changed_id(asked.judge_id, now.date()),
+                JUDGE_CHANGED,
+                f"as few flips as in the first {FIRST_DAYS} days ({found.share_before or 0:.0%})",
+                ALL,
+                now,
+                look,
+                "",
+                now.date(),
+                share,
+                found.n,
+                found.share_before or 0.0,
+                found.share_before,
+                1.0,
+                1.0,
+                1,
+                "canary",
+                True,
+                said=f"{said}; monitors that ask it pause",
+            )
+        ]
 
 
 def _loaded(store: Store, numbers: Sequence[int]) -> list[tuple[Example, Response]]:

@@ -51,7 +51,7 @@ def left_behind(store: Store, every: Sequence[Watching], project: str, now: date
 
 def taken_up(
     store: Store, by: Watching, configured: Collection[str], state: WatchState, raised: Sequence[Alert], now: datetime
-) -> TakenUp:  # fmt: skip
+) -> TakenUp:
     """What a monitor begins with where a server starts, or where it is new and has gone through all that came before.
 
     An alert that is open in an earlier form of it, of the same metric and project, goes on as it was where the monitor

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragauge.data.config.monitor import MonitorSection
     from ragauge.store.open import Store
 
-AFTER = 3600.0     # seconds after midnight, UTC, when a day's traces are there
+AFTER = 3600.0  # seconds after midnight, UTC, when a day's traces are there
 
 
 class DailyLook(ABC):

@@ -66,7 +66,7 @@ def events_of(body: bytes, wanted: frozenset[str]) -> Iterator[tuple[str, str, E
                     said = attributes(record.attributes)
                     content = value(record.body, 0)
                 except BadSpan:
-                    continue     # its span is there without it
+                    continue  # its span is there without it
                 if content is not None:
                     said = {**said, BODY: content}
                 at = record.time_unix_nano or record.observed_time_unix_nano
@@ -106,7 +106,7 @@ def attributes(sent: Any, depth: int = 0) -> dict[str, Any]:
         BadSpan: a value is nested too deeply.
     """
     found = {}
-    for one in sent:     # each field of a message is made anew wherever it is named, so it is named once
+    for one in sent:  # each field of a message is made anew wherever it is named, so it is named once
         name = one.key
         if not name.startswith(VECTORS):
             held = one.value

@@ -84,12 +84,26 @@ class DriftWatcher(DailyLook):
         unusual = report.unusual if day == max(each.day for each in report.days) else ""
         whose = f"{one.of} of {named} on {day}" if named else f"{one.of} of {day}"
         return Alert(
-            digest([self.name, one.of, project, day.isoformat()])[:10], drift_name(one.of, named),
-            f"the {one.of} of a day as those of the {BASELINE_DAYS} days before, p above {level:.2g}", ALL,
-            datetime.fromtimestamp(self._clock(), UTC), -1, "", day, one.p, 0, level, None, 1.0, 1.0,
-            parts(self._monitor) * several.among(day), "drift", False, project=named,
+            digest([self.name, one.of, project, day.isoformat()])[:10],
+            drift_name(one.of, named),
+            f"the {one.of} of a day as those of the {BASELINE_DAYS} days before, p above {level:.2g}",
+            ALL,
+            datetime.fromtimestamp(self._clock(), UTC),
+            -1,
+            "",
+            day,
+            one.p,
+            0,
+            level,
+            None,
+            1.0,
+            1.0,
+            parts(self._monitor) * several.among(day),
+            "drift",
+            False,
+            project=named,
             said=f"{whose} are unlike those of the {BASELINE_DAYS} days before{p}{unusual}",
-        )  # fmt: skip
+        )
 
 
 class _Several:

@@ -66,7 +66,7 @@ def erase(store: Store, trace_ids: Collection[str], segments: Mapping[str, str],
         raise UsageError("whose data? Give --trace ID, --user NAME, --tenant NAME or --segment NAME=VALUE.")
     try:
         chosen = _chosen(store, trace_ids, segments)
-    except UsageError as error:     # they may have been deleted before
+    except UsageError as error:  # they may have been deleted before
         beside = store.erasing.names_beside([*trace_ids, *segments.values()])
         if not beside.files:
             raise
@@ -97,7 +97,7 @@ def forget_runs(store: Store, before: float) -> int:
     for run in store.runs.list(filter={"kind": "traffic"}):
         if day_of_run(run) > last:
             continue
-        with store.held(run.run_id) as mine, suppress(UsageError):     # a baseline
+        with store.held(run.run_id) as mine, suppress(UsageError):  # a baseline
             if mine:
                 store.runs.delete(run.run_id, replies=True)
                 gone += 1
@@ -105,18 +105,20 @@ def forget_runs(store: Store, before: float) -> int:
 
 
 def _deleted(store: Store, held: Held, segments: Mapping[str, str]) -> dict[str, int]:
-    with store.transaction():     # batches that come meanwhile wait for it
+    with store.transaction():  # batches that come meanwhile wait for it
         bodies = {
             number: pack_bytes(body) if (body := _cut(batch, held.trace_ids)) else None
             for number, batch in store.inbox.read(held.batches)
-        }  # fmt: skip
+        }
         keys = {
-            key for item in held.items for question in store.labels.questions()
+            key
+            for item in held.items
+            for question in store.labels.questions()
             if (key := key_of(question, item)) is not None
-        }  # fmt: skip
+        }
         returned = {
             name: left for name, body in store.returns.bodies() if (left := _records(body, held.trace_ids)) != body
-        }  # fmt: skip
+        }
         deleted = store.erasing.erase(held, bodies, keys, returned)
         for value in segments.items():
             deleted |= store.monitors.forget(value)
@@ -143,13 +145,13 @@ def _chosen(store: Store, trace_ids: Collection[str], segments: Mapping[str, str
                 f"nothing is kept of {name} {value}: no response has such a segment, and no raw batch such an "
                 "attribute. ragauge monitor traces lists what came; --trace ID takes one. Segments are named under "
                 "monitor.segments."
-            )  # fmt: skip
+            )
         chosen |= found
     return chosen
 
 
 def _trace_of(query_id: str, known: Collection[str]) -> str:
-    before = query_id.partition(":")[0]     # of one of several turns
+    before = query_id.partition(":")[0]  # of one of several turns
     return before if before in known or TRACE_ID.fullmatch(before) else query_id
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.monitoring.replaying import SeriesStatus
 
-SERIES = ("monitor", "asks", "decide", "segment", "value")     # no two series have the same
+SERIES = ("monitor", "asks", "decide", "segment", "value")  # no two series have the same
 STATES: tuple[Standing, ...] = (*get_args(State), "not_enough_data")
 TYPE = CONTENT_TYPE_LATEST
 

@@ -10,9 +10,7 @@ from ragauge.analysis.monitoring.signals import SignalPoint
 from ragauge.monitoring import otlp
 
 
-def gauge_points(
-    message: Any, names: frozenset[str], at: float, left: otlp.Left
-) -> Iterator[tuple[str, SignalPoint]]:
+def gauge_points(message: Any, names: frozenset[str], at: float, left: otlp.Left) -> Iterator[tuple[str, SignalPoint]]:
     """(name, value) of the gauges of a request that are named; the attributes of a value say which source it is of.
 
     Args:

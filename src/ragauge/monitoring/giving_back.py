@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ragauge.store.ledger import LedgerLine
     from ragauge.store.open import Store
 
-AT_A_TIME, SENDING = 100, 20     # traces of a batch; batches of one look
-UNWANTED = 5_000     # traces that are taken off the list at once where nobody is given their results
+AT_A_TIME, SENDING = 100, 20  # traces of a batch; batches of one look
+UNWANTED = 5_000  # traces that are taken off the list at once where nobody is given their results
 
 
 class GivingBack:
@@ -120,7 +120,7 @@ def _request(results: Sequence[tuple[str, str, Score]], now: float, *, text: boo
         if _hexadecimal(trace_id, 32):
             record.trace_id = bytes.fromhex(trace_id)
             record.span_id = bytes.fromhex(span_id) if _hexadecimal(span_id, 16) else b""
-        else:     # a captured response, which has no trace
+        else:  # a captured response, which has no trace
             say(record.attributes, {"gen_ai.response.id": trace_id})
         say(record.attributes, _attributes(score, text=text))
     return request.packed()

@@ -13,8 +13,8 @@ from ragauge.monitoring.precedence import SenderWaits
 from ragauge.store.inbox import Batch, Patience
 from ragauge.store.open import Store
 
-MOST_WAITING = 128 * MEBIBYTE     # bytes of bodies, unpacked, that have come and are read or wait for the disk
-AGAIN_SOON, AGAIN_LATER = "1", "10"     # seconds
+MOST_WAITING = 128 * MEBIBYTE  # bytes of bodies, unpacked, that have come and are read or wait for the disk
+AGAIN_SOON, AGAIN_LATER = "1", "10"  # seconds
 
 
 class Intake:
@@ -33,7 +33,7 @@ class Intake:
         self._writer = GroupCommitWriter[Batch, int](self._write)
         self._bytes = 0
         self.answering = SenderWaits()
-        self.taken = 0     # batches since the start
+        self.taken = 0  # batches since the start
 
     @contextmanager
     def room(self) -> Iterator[Callable[[int], None]]:

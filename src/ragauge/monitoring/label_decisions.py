@@ -8,7 +8,7 @@ from ragauge.engine.label_facts import decide_again, find_equal_texts
 from ragauge.store.database import chunks
 from ragauge.store.open import Store
 
-BATCH_SIZE = 100     # labeled responses that are decided before they are taken off the list
+BATCH_SIZE = 100  # labeled responses that are decided before they are taken off the list
 
 
 class LabelDecisions:
@@ -24,7 +24,7 @@ class LabelDecisions:
 
     def __init__(self, store: Store, changed: Callable[[str], None] = lambda _: None) -> None:
         self._store, self._changed = store, changed
-        self._decided: set[int] = set()     # that stay on the list
+        self._decided: set[int] = set()  # that stay on the list
 
     def look(self) -> int:
         """Decides what is on the list; returns how many labeled responses that were."""

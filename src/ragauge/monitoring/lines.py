@@ -15,9 +15,9 @@ from ragauge.monitoring.bodies import Refused
 from ragauge.monitoring.otlp import Left
 from ragauge.store.inbox import TracePart
 
-LONGEST_ID = 200     # characters
-CAPTURED = "%Y%m%dT%H%M%S.%f"     # how the ids of captured responses begin
-MOST_NAMED = 20     # lines that are left out
+LONGEST_ID = 200  # characters
+CAPTURED = "%Y%m%dT%H%M%S.%f"  # how the ids of captured responses begin
+MOST_NAMED = 20  # lines that are left out
 CONTENT = frozenset({*names_of("query"), *names_of("answer"), *names_of("passages"), "error"})
 
 

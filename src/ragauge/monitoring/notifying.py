@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ragauge.data.config.monitor import MonitorSection, NotifySection
     from ragauge.store.open import Store
 
-FIRST, LONGEST = 30.0, 3600.0       # seconds to the second attempt, and between two at most
-ATTEMPTS = 40                       # some 36 hours
-ALONE = 120.0                       # seconds that an attempt is one server's
+FIRST, LONGEST = 30.0, 3600.0  # seconds to the second attempt, and between two at most
+ATTEMPTS = 40  # some 36 hours
+ALONE = 120.0  # seconds that an attempt is one server's
 EXAMPLES = 3
 HELD, UNHEARD = "silenced", "not told: it began and ended in a silence"
 
@@ -73,20 +73,30 @@ def target_of(receiver: NotifySection) -> str:
 def _said(told: AlertAccount, event: str) -> dict[str, Any]:
     alert = told.alert
     return {
-        "alert": alert.alert_id, "title": headline(alert, told.corrected),
-        "monitor": alert.monitor, "asked": alert.asks,
-        "metric": "" if alert.said else alert.monitor, "severity": severity(alert.decide, event),
+        "alert": alert.alert_id,
+        "title": headline(alert, told.corrected),
+        "monitor": alert.monitor,
+        "asked": alert.asks,
+        "metric": "" if alert.said else alert.monitor,
+        "severity": severity(alert.decide, event),
         "segment": {alert.segment[0]: alert.segment[1]} if alert.segment[0] else {},
-        "fired_at": alert.fired_at.isoformat(), "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
+        "fired_at": alert.fired_at.isoformat(),
+        "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
         "since": alert.since.isoformat(),
         "since_at": told.since_at.isoformat() if told.since_at is not None else None,
-        "mean": told.now, "n": told.n_now, "before": told.before, "n_before": told.n_before,
-        "allowed": alert.allowed, "shown_by": f"ragauge monitor alerts {alert.alert_id}",
-        "component": told.blame.component, "why": told.blame.why,
-        "causes": [one._asdict() for one in told.causes], "changed": [one._asdict() for one in told.facts],
+        "mean": told.now,
+        "n": told.n_now,
+        "before": told.before,
+        "n_before": told.n_before,
+        "allowed": alert.allowed,
+        "shown_by": f"ragauge monitor alerts {alert.alert_id}",
+        "component": told.blame.component,
+        "why": told.blame.why,
+        "causes": [one._asdict() for one in told.causes],
+        "changed": [one._asdict() for one in told.facts],
         "mix": [one._asdict() for one in told.mix],
         "traces": [one.trace_id for one in told.traces],
-    }  # fmt: skip
+    }
 
 
 def _examples(store: Store, told: AlertAccount) -> list[dict[str, str | None]]:
@@ -109,7 +119,7 @@ def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
         if receiver is None:
             store.monitors.attempted(delivery, "the configuration no longer names its receiver", None)
             continue
-        waited = time.monotonic() - began     # for receivers before it
+        waited = time.monotonic() - began  # for receivers before it
         if not store.monitors.claimed(delivery, now + waited + ALONE):
             continue
         error, final = _attempt(receiver, delivery.body)
@@ -142,9 +152,11 @@ def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, boo
         if receiver.webhook is not None:
             sent = body if receiver.format == "generic" else {"text": slack_text(body)}
             headers = {name: secret(value) for name, value in receiver.headers.items()}
-            post(secret(receiver.webhook), json.dumps(sent).encode(), {
-                **headers, "Content-Type": "application/json", "Idempotency-Key": str(body["id"]),
-            })  # fmt: skip
+            post(
+                secret(receiver.webhook),
+                json.dumps(sent).encode(),
+                {**headers, "Content-Type": "application/json", "Idempotency-Key": str(body["id"])},
+            )
         else:
             _mail(receiver, body)
     except urllib.error.HTTPError as error:

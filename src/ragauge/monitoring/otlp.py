@@ -27,12 +27,12 @@ from ragauge.monitoring.bodies import Form, Refused
 from ragauge.monitoring.structure import check_parts
 from ragauge.store.inbox import TracePart
 
-MOST_ATTRIBUTES = 10_000     # of a span or an event; SDKs stop at 128 unless they are told otherwise
-DEEPEST = 100     # levels of messages in messages; protobuf's own limit for the binary form
+MOST_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise
+DEEPEST = 100  # levels of messages in messages; protobuf's own limit for the binary form
 GZIP = b"\x1f\x8b"
-EVENTS = "gen_ai."     # names of the log records that are kept begin so
-OURS = "ragauge."       # attributes of results that we give back: taken in, these would go round for ever
-VERDICTS = (b"nnotation.", b"valuation.")     # in the names of people's and judges' results, whatever carries them
+EVENTS = "gen_ai."  # names of the log records that are kept begin so
+OURS = "ragauge."  # attributes of results that we give back: taken in, these would go round for ever
+VERDICTS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
 # how the names end of who judged, a person or a model, and of what was judged
 BY_WHOM, NAMED = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
 NO_ID = {16: bytes(16), 8: bytes(8)}
@@ -144,17 +144,32 @@ def event_name(record: Any) -> str:
 
 
 TRACES = Signal(
-    "traces", ExportTraceServiceRequest, ExportTraceServiceResponse, "rejected_spans",
-    ("resourceSpans", "scopeSpans", "spans"), ("resource_spans", "scope_spans", "spans"), _check_ids,
-)  # fmt: skip
+    "traces",
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+    "rejected_spans",
+    ("resourceSpans", "scopeSpans", "spans"),
+    ("resource_spans", "scope_spans", "spans"),
+    _check_ids,
+)
 LOGS = Signal(
-    "logs", ExportLogsServiceRequest, ExportLogsServiceResponse, "rejected_log_records",
-    ("resourceLogs", "scopeLogs", "logRecords"), ("resource_logs", "scope_logs", "log_records"), _check_event,
-)  # fmt: skip
+    "logs",
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+    "rejected_log_records",
+    ("resourceLogs", "scopeLogs", "logRecords"),
+    ("resource_logs", "scope_logs", "log_records"),
+    _check_event,
+)
 METRICS = Signal(
-    "metrics", ExportMetricsServiceRequest, ExportMetricsServiceResponse, "rejected_data_points",
-    ("resourceMetrics", "scopeMetrics", "metrics"), ("resource_metrics", "scope_metrics", "metrics"), _check_metric,
-)  # fmt: skip
+    "metrics",
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+    "rejected_data_points",
+    ("resourceMetrics", "scopeMetrics", "metrics"),
+    ("resource_metrics", "scope_metrics", "metrics"),
+    _check_metric,
+)
 SIGNALS: tuple[Signal[Any], ...] = (TRACES, LOGS, METRICS)
 
 

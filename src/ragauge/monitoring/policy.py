@@ -84,14 +84,22 @@ def policy_of(config: Path | None) -> Policy:
 def _of(section: MonitorSection) -> Policy:
     sample = section.sample
     return Policy(
-        rate=sample.rate, at_least=dict(sample.at_least), always=frozenset(sample.always), max_cost=sample.max_cost,
-        segments=dict(section.segments), passages=section.passages,
-        without_retrieval=section.without_retrieval, judge=section.judge, metrics=section.metrics,
+        rate=sample.rate,
+        at_least=dict(sample.at_least),
+        always=frozenset(sample.always),
+        max_cost=sample.max_cost,
+        segments=dict(section.segments),
+        passages=section.passages,
+        without_retrieval=section.without_retrieval,
+        judge=section.judge,
+        metrics=section.metrics,
         signals=frozenset({*section.signals, *(one.signal for one in section.monitors if one.signal is not None)}),
-        redaction=_redaction(section.redact), patience=_patience(section.wait),
-        keep_raw=section.keep.raw.total_seconds(), keep_traces=section.keep.traces.total_seconds(),
+        redaction=_redaction(section.redact),
+        patience=_patience(section.wait),
+        keep_raw=section.keep.raw.total_seconds(),
+        keep_traces=section.keep.traces.total_seconds(),
         keep_runs=None if section.keep.runs is None else section.keep.runs.total_seconds(),
-    )  # fmt: skip
+    )
 
 
 def _patience(section: WaitSection) -> Patience:

@@ -13,8 +13,8 @@ from typing import Any
 
 from ragauge.errors import UsageError
 
-TIMEOUT = 10.0         # seconds that a receiver has
-MOST = 64 * 1024       # bytes of an answer that are read
+TIMEOUT = 10.0  # seconds that a receiver has
+MOST = 64 * 1024  # bytes of an answer that are read
 
 
 def secret(value: str) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 
-LONG = 0.025     # seconds: senders whose answers take longer on average go first
-MOST_REST, STEP = 4.0, 1.0     # times as long as the work took: the longest rest, and what one round changes of it
-LULL = 0.05     # seconds without an answer from which on nobody is sending
-GLANCE = 0.02     # seconds between two looks at whether anybody is
+LONG = 0.025  # seconds: senders whose answers take longer on average go first
+MOST_REST, STEP = 4.0, 1.0  # times as long as the work took: the longest rest, and what one round changes of it
+LULL = 0.05  # seconds without an answer from which on nobody is sending
+GLANCE = 0.02  # seconds between two looks at whether anybody is
 
 
 class SenderWaits:

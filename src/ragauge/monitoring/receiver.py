@@ -26,7 +26,7 @@ from ragauge.monitoring.taking import Sent, Taken, Taking
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-APART = 256 * 1024     # bytes from which a body is read in a thread, so that it holds up nobody
+APART = 256 * 1024  # bytes from which a body is read in a thread, so that it holds up nobody
 LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 
 
@@ -58,9 +58,12 @@ class Receiver:
         self._app, self._access, self._intake = app, access, intake
         self._taking = taking = taking or Taking()
         self._paths: dict[str, Callable[[Sent], Taken]] = {
-            "/v1/traces": taking.traces, "/api/public/otel/v1/traces": taking.traces, "/v1/logs": taking.logs,
-            "/v1/metrics": taking.metrics, "/v1/responses": taking.responses,
-        }     # fmt: skip
+            "/v1/traces": taking.traces,
+            "/api/public/otel/v1/traces": taking.traces,
+            "/v1/logs": taking.logs,
+            "/v1/metrics": taking.metrics,
+            "/v1/responses": taking.responses,
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -79,7 +82,7 @@ class Receiver:
             body = await self._answered(take, scope["method"], headers, incoming)
             await _say(send, 200, TYPES[form], body, {})
         except Refused as refused:
-            if refused.status != TOO_SLOW:     # it had its time
+            if refused.status != TOO_SLOW:  # it had its time
                 await incoming.discard()
             body = status_body(form, refused.status, refused.why)
             await _say(send, refused.status, TYPES[form], body, refused.headers)

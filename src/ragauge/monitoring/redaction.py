@@ -16,11 +16,11 @@ from ragauge.data.readers.aliases import ALIASES, FIELDS, snake
 from ragauge.data.readers.passages import KNOWN_KEYS
 from ragauge.data.response import REDACTED
 
-DEEPEST = 100     # levels of objects in objects; what is deeper is taken out whole
-LONGEST_WAY = 8     # names on the way to a part of a value that are joined, the last ones
-COLUMNS = KNOWN_KEYS | {*FIELDS, *(alias.theirs for alias in ALIASES)}     # names that stay whatever a pattern matches
-SAMPLER = re.compile(r"\s*ot=[a-z]+:[0-9a-f]{1,14}(?:;[a-z]+:[0-9a-f]{1,14})*\s*")     # of a tracestate
-TOO_DEEP = b'"an object that is nested too deeply"'     # in place of a line: what is no object is left out and counted
+DEEPEST = 100  # levels of objects in objects; what is deeper is taken out whole
+LONGEST_WAY = 8  # names on the way to a part of a value that are joined, the last ones
+COLUMNS = KNOWN_KEYS | {*FIELDS, *(alias.theirs for alias in ALIASES)}  # names that stay whatever a pattern matches
+SAMPLER = re.compile(r"\s*ot=[a-z]+:[0-9a-f]{1,14}(?:;[a-z]+:[0-9a-f]{1,14})*\s*")  # of a tracestate
+TOO_DEEP = b'"an object that is nested too deeply"'  # in place of a line: what is no object is left out and counted
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Redaction:
         """Takes values out of a message of spans, events or gauges; whether it has been looked through."""
         if not self.active:
             return False
-        request.DiscardUnknownFields()     # nobody knows what they hold
+        request.DiscardUnknownFields()  # nobody knows what they hold
         for resource in _listed(request, "resource_spans", "resource_logs", "resource_metrics"):
             self._attributes(resource.resource.attributes)
             for scope in _listed(resource, "scope_spans", "scope_logs", "scope_metrics"):
@@ -126,7 +126,7 @@ class Redaction:
                 one.value.string_value = REDACTED
             else:
                 self._value(one.value, within)
-            if way:     # the names of attributes themselves are the instrumentation's
+            if way:  # the names of attributes themselves are the instrumentation's
                 one.key = self._key(one.key)
 
     def _value(self, value: Any, way: tuple[str, ...]) -> None:

@@ -17,9 +17,9 @@ from ragauge.store.collecting import Arrived
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store
 
-SPARE = 1.5     # times as many as asked for are expected, so that fewer than asked for are rare
-FRESH = 5.0     # seconds that the lowered rate holds
-LEAST = 1e-4     # rate below which max_cost does not lower it: what is over is said in the ledger
+SPARE = 1.5  # times as many as asked for are expected, so that fewer than asked for are rare
+FRESH = 5.0  # seconds that the lowered rate holds
+LEAST = 1e-4  # rate below which max_cost does not lower it: what is over is said in the ledger
 
 
 class Sampler:
@@ -32,8 +32,8 @@ class Sampler:
 
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store, self._policy = store, policy
-        self._seen: dict[tuple[str, str], dict[str, int]] = {}     # (run, segment) -> value -> drawn
-        self._before: dict[tuple[str, str], dict[str, int]] = {}     # the same -> how many there were
+        self._seen: dict[tuple[str, str], dict[str, int]] = {}  # (run, segment) -> value -> drawn
+        self._before: dict[tuple[str, str], dict[str, int]] = {}  # the same -> how many there were
         self._rate, self._until = policy.rate, 0.0
 
     def base(self, day: str, now: float) -> float:
@@ -70,9 +70,10 @@ class Sampler:
         always = self._policy.always
         empty = response.passages == ()
         return bool(
-            ("error" in always and response.error is not None) or ("empty_retrieval" in always and empty)
+            ("error" in always and response.error is not None)
+            or ("empty_retrieval" in always and empty)
             or ("thumbs_down" in always and complained(response.outcome))
-        )  # fmt: skip
+        )
 
     def _of_segment(self, run_id: str, before_id: str, name: str, value: str, least: int) -> float:
         """By yesterday's traffic of this value; where there was none, every one until there are enough."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragauge.api.scheduled import ScheduledOutcome
     from ragauge.store.open import Store
 
-MISSED = 3600.0     # seconds after its time from which on an occurrence counts as missed
+MISSED = 3600.0  # seconds after its time from which on an occurrence counts as missed
 MOST_RULES = 3
 WELL = ("pass", "done")
 
@@ -39,10 +39,28 @@ def schedule_alerts(store: Store, job: Job, outcome: ScheduledOutcome, now: floa
     if opened:
         return []
     due = datetime.fromtimestamp(job.due, UTC)
-    return [Alert(
-        digest([name, job.due])[:10], name, "a run in time that passes its gate", ALL, at, -1, "", due.date(), None, 0,
-        0.0, None, 1.0, 1.0, 1, "schedule", False, said=f"{name} of {due:%Y-%m-%d %H:%M} UTC {said}",
-    )]  # fmt: skip
+    return [
+        Alert(
+            digest([name, job.due])[:10],
+            name,
+            "a run in time that passes its gate",
+            ALL,
+            at,
+            -1,
+            "",
+            due.date(),
+            None,
+            0,
+            0.0,
+            None,
+            1.0,
+            1.0,
+            1,
+            "schedule",
+            False,
+            said=f"{name} of {due:%Y-%m-%d %H:%M} UTC {said}",
+        )
+    ]
 
 
 def _problem(job: Job, outcome: ScheduledOutcome) -> str:

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from ragauge.data.config.monitor import MonitorSection, ScheduleSection
     from ragauge.store.open import Store
 
-BEAT = 10.0         # seconds between two signs of life
-LOOKED = 1.0        # seconds between two looks at the process that does a run: a server that ends has little time
-MODELS_EVERY = 30.0     # seconds between two looks at the models that answer, for each project
-MOST_NAME = 60      # characters of a project's name in a reason
-APART = 1e-3        # seconds between what is noted of one thing
-ATTEMPTS = 3        # of an occurrence whose servers were killed
-Alive = Callable[[], bool]     # says that work goes on; False = it is to stop
+BEAT = 10.0  # seconds between two signs of life
+LOOKED = 1.0  # seconds between two looks at the process that does a run: a server that ends has little time
+MODELS_EVERY = 30.0  # seconds between two looks at the models that answer, for each project
+MOST_NAME = 60  # characters of a project's name in a reason
+APART = 1e-3  # seconds between what is noted of one thing
+ATTEMPTS = 3  # of an occurrence whose servers were killed
+Alive = Callable[[], bool]  # says that work goes on; False = it is to stop
 Doing = Callable[[ScheduledRun, Alive], ScheduledOutcome | None]
 
 
@@ -80,8 +80,8 @@ class Scheduler:
         self._monitor, self._config, self._clock = monitor, config, clock
         self._doing, self._contents = doing or in_a_process, FileContents()
         self._models, self._models_due = dict[str, str](), 0.0
-        self._any: tuple[str, ...] = ()     # projects whose models start what names none
-        self._several = False     # whether more than one sends
+        self._any: tuple[str, ...] = ()  # projects whose models start what names none
+        self._several = False  # whether more than one sends
         self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
 
     @classmethod
@@ -112,7 +112,7 @@ class Scheduler:
                 if job is not None:
                     self._do(store, schedule, job, over)
                     done += 1
-            except StoreError:     # tried again, as everything is
+            except StoreError:  # tried again, as everything is
                 raise
             except Exception as error:
                 self._failed(store, schedule, job, not_made(error))
@@ -136,7 +136,7 @@ class Scheduler:
     def _taken(self, store: Store, schedule: ScheduleSection) -> Job | None:
         """The occurrence that is due, where this server is the one to do it."""
         now, known = self._known(store, schedule.name)
-        if known is None:     # what was due before anybody asked for it was not missed
+        if known is None:  # what was due before anybody asked for it was not missed
             store.jobs.note(schedule.name, now)
             self._changed(store, schedule, now)
             return None
@@ -154,12 +154,12 @@ class Scheduler:
         """A run that is due because what it watches changed since it was looked at last; what is not there waits."""
         found = list(self._watched(store, schedule, now))
         changed = []
-        with store.transaction():     # of two servers one sees the change
+        with store.transaction():  # of two servers one sees the change
             for one in found:
                 known = next((job for name in one.names if (job := store.jobs.newest(name)) is not None), None)
                 if known is not None and (known.name, known.said) == (one.names[0], one.said):
                     continue
-                due = now if known is None else max(now, known.due + APART)     # the clock may have been put back
+                due = now if known is None else max(now, known.due + APART)  # the clock may have been put back
                 store.jobs.note(one.names[0], due, said=one.said)
                 if known is not None and one.differs(known.said):
                     changed.append(one.what)
@@ -175,14 +175,14 @@ class Scheduler:
                 for project, served in models.items():
                     if served and project in ((schedule.project,) if schedule.project else self._any):
                         what = f"model of {project[:MOST_NAME]}" if self._several else key
-                        before = (name,) * (project == next(iter(models)))     # kept so when one alone was looked at
+                        before = (name,) * (project == next(iter(models)))  # kept so when one alone was looked at
                         yield _Watched((f"{name} ({project})", *before), served, what)
             elif (said := self._contents.of(str(getattr(schedule, key)))) is not None:
                 yield _Watched((name,), said, key)
 
     def _served(self, store: Store, now: float) -> dict[str, str]:
         """The models that answer in each project that is looked into, a line each; that which is meant first."""
-        if now >= self._models_due:     # the newest requests of each are read for it
+        if now >= self._models_due:  # the newest requests of each are read for it
             came, named = traffic_projects(store), {one.project for one in self._schedules}
             self._any, self._several = looked_into(self._monitor, came), len(came) > 1
             meant = watched_project(store, self._monitor.project)
@@ -198,13 +198,11 @@ class Scheduler:
             self._end(store, job, ScheduledOutcome("error", "", said, said))
             return
         at = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
-        whose = f" ({job.why})" if " of " in job.why else ""     # one of several projects
+        whose = f" ({job.why})" if " of " in job.why else ""  # one of several projects
         name, fresh = f"{schedule.name} {at}{whose}", job.attempts == 1
         wanted = ScheduledRun(schedule, name, self._config, self._monitor.judge, store.url, fresh=fresh)
-        outcome = self._doing(
-            wanted, lambda: not over.is_set() and store.jobs.beat(job, self._owner, self._clock())
-        )
-        if outcome is not None:     # else it is taken up again, here or elsewhere, when its lease is over
+        outcome = self._doing(wanted, lambda: not over.is_set() and store.jobs.beat(job, self._owner, self._clock()))
+        if outcome is not None:  # else it is taken up again, here or elsewhere, when its lease is over
             self._end(store, job, outcome)
         elif over.is_set():
             store.jobs.release(job, self._owner, self._clock())

@@ -25,8 +25,8 @@ from ragauge.store.collecting import Chance
 from ragauge.store.ledger import OPEN, Outcome
 from ragauge.store.open import Store
 
-CARD_EVERY, CARD_SHARE = 60.0, 20     # seconds between two scorecards of a run; how much longer than making one took
-FREE_AT_A_TIME, JUDGED_AT_A_TIME = 500, 500     # traces that are looked at before others have their turn
+CARD_EVERY, CARD_SHARE = 60.0, 20  # seconds between two scorecards of a run; how much longer than making one took
+FREE_AT_A_TIME, JUDGED_AT_A_TIME = 500, 500  # traces that are looked at before others have their turn
 SPENT = "max_cost of the day is spent; it is judged when there is money again"
 FAILED = "a metric of its response failed; its page says which, and why"
 GONE = "its response was deleted before it was scored"
@@ -55,7 +55,7 @@ class WaitingTrace:
         return any(chance is not None for _, chance in self.responses)
 
 
-Responses = Mapping[str, WaitingTrace]     # by id
+Responses = Mapping[str, WaitingTrace]  # by id
 
 
 class TrafficScorer:
@@ -73,21 +73,30 @@ class TrafficScorer:
     """
 
     def __init__(
-        self, store: Store, policy: Policy, warn: Callable[[str], None], clock: Callable[[], float] = time.time,
+        self,
+        store: Store,
+        policy: Policy,
+        warn: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
         between: Callable[[float], None] = lambda _: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store, self._clock, self._max_cost, self._between = store, clock, policy.max_cost, between
         self._wanted = EvaluateOptions(
-            "", metrics=policy.metrics, judge=policy.judge, store=store.url, workers=1, warn=warn,
-            controls="none",     # shipped ones: pairs of traffic would be others with every trace
-        )     # fmt: skip
+            "",
+            metrics=policy.metrics,
+            judge=policy.judge,
+            store=store.url,
+            workers=1,
+            warn=warn,
+            controls="none",  # shipped ones: pairs of traffic would be others with every trace
+        )
         self._plans = planner(self._wanted)
         metrics = select(policy.metrics)
         self._free = [metric for metric in metrics if not questions([metric])]
         self._asks = len(self._free) < len(metrics) and policy.judge not in NO_JUDGE
-        self._penniless = ""     # the UTC date on which the money ended
-        self._shown: dict[str, tuple[float, float]] = {}     # run -> when its scorecard was made, how long that took
-        self._stale: dict[str, bool] = {}     # run with scores that its card has not -> whether more are on their way
+        self._penniless = ""  # the UTC date on which the money ended
+        self._shown: dict[str, tuple[float, float]] = {}  # run -> when its scorecard was made, how long that took
+        self._stale: dict[str, bool] = {}  # run with scores that its card has not -> whether more are on their way
 
     def score(self) -> int:
         """Scores everything that waits now, with and without a judge; returns how many traces have their last word."""
@@ -126,7 +135,7 @@ class TrafficScorer:
         waiting = self._store.ledger.waiting(run_id, outcomes)
         try:
             found = self._store.collecting.of_traces(run_id, list(waiting)) if waiting else {}
-        except UnknownName:     # the run is gone
+        except UnknownName:  # the run is gone
             found = {}
         lost = {trace_id: at for trace_id, at in waiting.items() if trace_id not in found}
         if lost:
@@ -136,7 +145,7 @@ class TrafficScorer:
 
     def _score_free(self, run_id: str, found: Responses) -> int:
         with self._store.held(f"{run_id} free") as alone:
-            if not alone:     # another server is at it
+            if not alone:  # another server is at it
                 return 0
             done = 0
             traces = list(found)
@@ -173,14 +182,14 @@ class TrafficScorer:
         for start in range(0, len(drawn), JUDGED_AT_A_TIME):
             done += self._judge_some(run_id, {one: found[one] for one in drawn[start : start + JUDGED_AT_A_TIME]})
             if self._broke():
-                break     # the next look says so of the others
+                break  # the next look says so of the others
         return done
 
     def _judge_some(self, run_id: str, found: Responses) -> int:
         """Asks the judge about some traces, as far as the money of the day goes."""
         store, numbers = self._store, {number for one in found.values() for number in one.numbers}
         with store.held(run_id) as alone:
-            if not alone:     # another server is at it
+            if not alone:  # another server is at it
                 return 0
             wanted = replace(self._wanted, max_cost=self._left())
             plans = self._plans(store, run_id, numbers)
@@ -229,7 +238,7 @@ class TrafficScorer:
         store = self._store
         try:
             run = store.runs.find(run_id)
-        except UnknownName:     # it was deleted meanwhile
+        except UnknownName:  # it was deleted meanwhile
             return
         first = self._plans(store, run_id, ())[0]
         judge_id = first.judge_id if first.judge_id in store.scores.judges(run_id) else None

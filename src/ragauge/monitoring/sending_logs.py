@@ -71,15 +71,17 @@ def send_records(receiver: NotifySection, body: bytes, named: str) -> tuple[str,
     try:
         url = secret(str(receiver.otlp)).rstrip("/")
         headers = {name: secret(value) for name, value in receiver.headers.items()}
-        answer = post(url if url.endswith(PATH) else url + PATH, body, {
-            **headers, "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip", "Idempotency-Key": named,
-        })  # fmt: skip
+        answer = post(
+            url if url.endswith(PATH) else url + PATH,
+            body,
+            {**headers, "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip", "Idempotency-Key": named},
+        )
     except urllib.error.HTTPError as error:
         return f"HTTP {error.code}", False
     except (OSError, UsageError) as error:
         return f"{type(error).__name__}: {getattr(error, 'reason', None) or error}"[:200], False
     try:
         partial = ExportLogsServiceResponse.FromString(answer).partial_success
-    except ValueError:     # an answer of another form: it was taken
+    except ValueError:  # an answer of another form: it was taken
         return "", True
     return (f"{partial.rejected_log_records} not taken" if partial.rejected_log_records else ""), True

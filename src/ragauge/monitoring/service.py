@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 # seconds between two looks for traces, responses, …
 IDLE, SCORING, WATCHING, TIDYING, LOOKING = 0.5, 2.0, 5.0, 3600.0, 5.0
-FEW = 50     # traces in one transaction while senders go first: they wait for its end
-SWITCH = 5e-4     # seconds until a thread that computes lets others in: each answer takes several turns
-TAILING = 0.5     # seconds between two looks at a file that grows
-TROUBLE = 5.0     # seconds until what failed is tried again
-LAST = 5.0     # seconds that work which is under way has at the end
+FEW = 50  # traces in one transaction while senders go first: they wait for its end
+SWITCH = 5e-4  # seconds until a thread that computes lets others in: each answer takes several turns
+TAILING = 0.5  # seconds between two looks at a file that grows
+TROUBLE = 5.0  # seconds until what failed is tried again
+LAST = 5.0  # seconds that work which is under way has at the end
 
 
 class Service:
@@ -52,9 +52,14 @@ class Service:
     """
 
     def __init__(
-        self, store: Store, policy: Policy, say: Callable[[str], None], watcher: Watcher | None = None,
-        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        policy: Policy,
+        say: Callable[[str], None],
+        watcher: Watcher | None = None,
+        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (),
+        tail: Sequence[Path] = (),
+    ) -> None:
         from ragauge.monitoring.intake import Intake
         from ragauge.monitoring.label_decisions import LabelDecisions
         from ragauge.monitoring.precedence import GivingWay
@@ -64,28 +69,38 @@ class Service:
         self._store, self._say, self._policy = store, say, policy
         self._sampler, self._watcher = Sampler(store, policy), watcher
         self._intake = Intake(store, self._policy.patience)
-        self._behind = set(tail) if policy.dated else set()     # files that were not read to their ends yet
+        self._behind = set(tail) if policy.dated else set()  # files that were not read to their ends yet
         self._over, self._switch = threading.Event(), sys.getswitchinterval()
-        self._settings = ExitStack()     # of the process, put back at the end
+        self._settings = ExitStack()  # of the process, put back at the end
         self._way = GivingWay(self._intake.answering, self._over.wait)
         scorer = TrafficScorer(store, policy, say, between=GivingWay(self._intake.answering, self._over.wait).rest)
         taking = Taking(policy.redaction, dated=policy.dated)
         tails = [GrowingFile(store, path, taking, policy.patience, say) for path in tail]
         works: list[tuple[Callable[[], int], float]] = [
-            (self._settle, IDLE), (scorer.score_free, SCORING), (scorer.judge, SCORING), (scorer.show, SCORING),
-            (LabelDecisions(store, scorer.renew).look, SCORING), (self._watch, WATCHING), (self._forget, TIDYING),
+            (self._settle, IDLE),
+            (scorer.score_free, SCORING),
+            (scorer.judge, SCORING),
+            (scorer.show, SCORING),
+            (LabelDecisions(store, scorer.renew).look, SCORING),
+            (self._watch, WATCHING),
+            (self._forget, TIDYING),
             *((partial(one.look, store, self._over), LOOKING) for one in timed),
             *((partial(self._read, one), TAILING) for one in tails),
-        ]     # fmt: skip
+        ]
         self._workers = [
             threading.Thread(target=self._work, args=one, name="ragauge-monitor", daemon=True) for one in works
         ]
 
     @classmethod
     def of(
-        cls, store: str, policy: Policy, say: Callable[[str], None], watcher: Watcher | None = None,
-        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
-    ) -> Self:  # fmt: skip
+        cls,
+        store: str,
+        policy: Policy,
+        say: Callable[[str], None],
+        watcher: Watcher | None = None,
+        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (),
+        tail: Sequence[Path] = (),
+    ) -> Self:
         """The service on a store.
 
         Raises:
@@ -132,7 +147,7 @@ class Service:
         """Reads a file to its end: what comes after a kill may be older than what was taken before."""
         try:
             return tail.read()
-        finally:     # one that cannot be read holds up no other
+        finally:  # one that cannot be read holds up no other
             self._behind.discard(tail.path)
 
     def _settle(self) -> int:
@@ -165,7 +180,7 @@ class Service:
             try:
                 work()
                 said, wait = "", idle
-            except Exception as error:     # whatever it is, the next round may do without it
+            except Exception as error:  # whatever it is, the next round may do without it
                 why = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
                 if why != said:
                     self._say(f"traces wait: {why}")

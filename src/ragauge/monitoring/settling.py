@@ -38,10 +38,10 @@ from ragauge.store.inbox import DueTrace
 from ragauge.store.ledger import LedgerLine, Outcome
 from ragauge.store.open import Store
 
-CLOCKS = 60.0       # seconds by which a clock is corrected unseen
-AT_A_TIME = 200     # traces in one transaction
-UNNAMED = "traffic"     # the project of a trace that names no service
-CONTENT = ("answer", "passages")     # a response without any of these says nothing that can be judged
+CLOCKS = 60.0  # seconds by which a clock is corrected unseen
+AT_A_TIME = 200  # traces in one transaction
+UNNAMED = "traffic"  # the project of a trace that names no service
+CONTENT = ("answer", "passages")  # a response without any of these says nothing that can be judged
 WITHOUT_CONTENT: Mapping[str, Outcome] = {"the question is redacted": "redacted", "no question recorded": "no content"}
 
 
@@ -73,9 +73,7 @@ class Gathered:
         ]
 
 
-def settle(
-    store: Store, policy: Policy, now: float, limit: int = AT_A_TIME, sampler: Sampler | None = None
-) -> int:
+def settle(store: Store, policy: Policy, now: float, limit: int = AT_A_TIME, sampler: Sampler | None = None) -> int:
     """Reads the traces that are due, at most `limit`; returns how many were."""
     with store.reading():
         due = store.inbox.due(now, limit, max(policy.patience.rooted, policy.patience.quiet) + CLOCKS)
@@ -86,9 +84,9 @@ def settle(
     settling = _Settling(store, policy, sampler or Sampler(store, policy), now, before)
     try:
         settling.keep(read)
-    except (StoreError, OSError):     # they are read again once it can be written
+    except (StoreError, OSError):  # they are read again once it can be written
         raise
-    except Exception:     # of one of them, which must not hold up the others
+    except Exception:  # of one of them, which must not hold up the others
         for one in read:
             settling.keep_alone(one)
     return len(due)
@@ -206,9 +204,10 @@ class _Settling:
             changes: list[_RunChange] = []
             kept = [
                 self._settle(one, records.get(one.due.trace_id, []), changes)
-                for one in read if one.due.trace_id in mine
-            ]  # fmt: skip
-            for change in changes:     # in order of arrival, whichever run they are in: it is that of the numbers
+                for one in read
+                if one.due.trace_id in mine
+            ]
+            for change in changes:  # in order of arrival, whichever run they are in: it is that of the numbers
                 if change.arrived or change.gone:
                     self.store.collecting.open_traffic(run_of(change.run_id, change.project, change.day))
                     self.store.collecting.replace(change.run_id, change.arrived, change.gone, change.chances)
@@ -241,7 +240,7 @@ class _Settling:
         if old is not None and old.run_id:
             project, day, run_id = old.project, old.day, old.run_id
         alone = not found and (one.said if not gone else not one.spanned)
-        if (one.due.late and (one.said or gone)) or alone:     # what is said of it is new, and nothing else
+        if (one.due.late and (one.said or gone)) or alone:  # what is said of it is new, and nothing else
             held = stored_of(self.store, trace_id, old.run_id if old is not None else "")
             if held.arrived:
                 one = replace(one, said=placed_anew(one.said, held.arrived))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 HOUR = 3600.0
-LONGEST = 100     # characters of a source in an alert
+LONGEST = 100  # characters of a source in an alert
 
 
 class SignalWatcher:
@@ -40,9 +40,12 @@ class SignalWatcher:
     """
 
     def __init__(
-        self, monitor: MonitorSection, watched: tuple[SignalWatch, ...], clock: Callable[[], float] = time.time,
+        self,
+        monitor: MonitorSection,
+        watched: tuple[SignalWatch, ...],
+        clock: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._monitor, self._watched, self._clock = monitor, watched, clock
         self._running = RunningSince(elapsed)
         self._began = self._running.at(clock())
@@ -84,8 +87,9 @@ class SignalWatcher:
             return []
         came, seen = datetime.fromtimestamp(last, UTC), datetime.fromtimestamp(now, UTC)
         said = no_data_alert(name, f"value of {name}", came, seen, wait)
-        opened = [one.alert for one in store.monitors.alerts()
-                  if one.alert.asks == said.asks and one.alert.ended_at is None]     # fmt: skip
+        opened = [
+            one.alert for one in store.monitors.alerts() if one.alert.asks == said.asks and one.alert.ended_at is None
+        ]
         if opened:
             return [replace(one, ended_at=max(came, one.fired_at)) for one in opened if one.alert_id != said.alert_id]
         return [said] if now - max(last, self._began) >= wait.total_seconds() else []
@@ -116,7 +120,22 @@ def _alert(watch: SignalWatch, turn: SignalTurn, monitors: int) -> Alert:
     over = f" over {len(turn.values):,} sources" if len(turn.values) > 1 else ""
     named = f"; the {side} is that of {source[:LONGEST]}, {farthest:.3g}" if source else ""
     return Alert(
-        digest(["signal", watch.asks, turn.at.isoformat()])[:10], watch.signal, watch.asks, ALL, turn.at, -1, "",
-        turn.at.astimezone(UTC).date(), value, len(turn.values), watch.limit, None, 1.0, 1.0, monitors, "signal",
-        watch.kind != "min", said=f"{watch.asks} does not hold: it is {value:.3g}{over}{named}",
-    )  # fmt: skip
+        digest(["signal", watch.asks, turn.at.isoformat()])[:10],
+        watch.signal,
+        watch.asks,
+        ALL,
+        turn.at,
+        -1,
+        "",
+        turn.at.astimezone(UTC).date(),
+        value,
+        len(turn.values),
+        watch.limit,
+        None,
+        1.0,
+        1.0,
+        monitors,
+        "signal",
+        watch.kind != "min",
+        said=f"{watch.asks} does not hold: it is {value:.3g}{over}{named}",
+    )

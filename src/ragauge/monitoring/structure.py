@@ -7,9 +7,9 @@ from typing import Any
 
 from ragauge.monitoring.bodies import MEBIBYTE, Form, Refused
 
-SHORT = 4 * MEBIBYTE     # a body up to here is read as it is: the worst takes 25 times as much
-MOST_PARTS = 1_000_000     # some 30,000 spans with twenty attributes each
-FIXED = {1: 8, 5: 4}     # wire type -> bytes
+SHORT = 4 * MEBIBYTE  # a body up to here is read as it is: the worst takes 25 times as much
+MOST_PARTS = 1_000_000  # some 30,000 spans with twenty attributes each
+FIXED = {1: 8, 5: 4}  # wire type -> bytes
 
 
 def check_parts(body: bytes, form: Form, message: Any) -> None:
@@ -61,8 +61,8 @@ def _messages(body: bytes, descriptor: Any) -> int:
                 elif wire in FIXED:
                     at += FIXED[wire]
                 else:
-                    break     # no protobuf; who reads it says so
-    except IndexError:     # it ends early
+                    break  # no protobuf; who reads it says so
+    except IndexError:  # it ends early
         pass
     return found
 

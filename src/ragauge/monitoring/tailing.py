@@ -19,8 +19,8 @@ from ragauge.monitoring.taking import Sent, Taken, Taking
 from ragauge.store.inbox import Batch, Patience, TailPlace
 from ragauge.store.open import Store
 
-PIECE = 4 * MEBIBYTE     # bytes that are read and kept at a time
-HEAD = 1024     # bytes by which a file is known again
+PIECE = 4 * MEBIBYTE  # bytes that are read and kept at a time
+HEAD = 1024  # bytes by which a file is known again
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,10 @@ class GrowingFile:
         if here is None:
             return None
         if old is None:
-            self._say(f"{self._path} is another file now, and the one before it is not found beside it: "
-                      "what came into that after it was read last is not taken.")     # fmt: skip
+            self._say(
+                f"{self._path} is another file now, and the one before it is not found beside it: "
+                "what came into that after it was read last is not taken."
+            )
         return _WholeLines(b"", TailPlace())
 
     def _renamed(self, before: TailPlace) -> Path | None:
@@ -156,8 +158,11 @@ class GrowingFile:
             return None, f"it is no JSON ({str(error)[:100]})"
         if not isinstance(row, Mapping):
             return None, lines.no_response(row)
-        ways = {"resourceSpans": self._taking.traces, "resourceLogs": self._taking.logs,
-                "resourceMetrics": self._taking.metrics}     # fmt: skip
+        ways = {
+            "resourceSpans": self._taking.traces,
+            "resourceLogs": self._taking.logs,
+            "resourceMetrics": self._taking.metrics,
+        }
         take = next((way for key, way in ways.items() if key in row), None)
         if take is None:
             return None, lines.no_response(row)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ragauge.store.monitors import Delivery
     from ragauge.store.open import Store
 
-DOUBTED = 3600.0     # seconds for which the judge is believed after a look at it
-STEP = 60.0     # seconds by which a clock that steps differs from the time that passed
+DOUBTED = 3600.0  # seconds for which the judge is believed after a look at it
+STEP = 60.0  # seconds by which a clock that steps differs from the time that passed
 
 
 class RunningSince:
@@ -69,9 +69,12 @@ class Watcher:
     """
 
     def __init__(
-        self, monitor: MonitorSection, watched: Watches, canary: JudgeCanary | None = None,
+        self,
+        monitor: MonitorSection,
+        watched: Watches,
+        canary: JudgeCanary | None = None,
         elapsed: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._monitor, self._watched, self._canary = monitor, watched, canary
         self._running = RunningSince(elapsed)
 
@@ -100,9 +103,13 @@ class Watcher:
 
 
 def judge_series(
-    store: Store, monitor: MonitorSection, watched: Watches, now: float, canary: JudgeCanary | None = None,
+    store: Store,
+    monitor: MonitorSection,
+    watched: Watches,
+    now: float,
+    canary: JudgeCanary | None = None,
     began: float | None = None,
-) -> tuple[Alert, ...]:  # fmt: skip
+) -> tuple[Alert, ...]:
     """Takes every score that has come since the last call, and keeps what the monitors raise.
 
     A monitor's state, alerts and deliveries are kept in one transaction: a kill loses and repeats nothing, of two
@@ -123,23 +130,23 @@ def judge_series(
     found = list(_ended(store, monitor, every, now)) if began == now else []
     for by in every:
         judged = bool(questions([parse(by.watch.metric)]))
-        if judged and _judge_changed(store):     # its scores are taken when the judge is believed again
+        if judged and _judge_changed(store):  # its scores are taken when the judge is believed again
             continue
         before = store.monitors.state(by.name)
         came = _Coming(store, by.watch, before)
         after, raised = _of_present(store, by.after(before, came), came.past)
-        if began is not None:     # what waits to be read or scored is not missing
+        if began is not None:  # what waits to be read or scored is not missing
             moved = after.cursor != before.cursor or came.waits or _unread(store, now)
             after, missing = quiet(by, after, _at(now), _at(began), monitor.no_data, moved=moved)
             raised += missing
         tell = raised
-        if before.cursor < 0 or began == now:     # it may be another form of one that was there
+        if before.cursor < 0 or began == now:  # it may be another form of one that was there
             new = taken_up(store, by, [one.name for one in every], after, raised, _at(now))
             after, raised, tell = new.state, new.raised, new.told
         if after == before and not raised:
             continue
         if judged and canary is not None and any(one.ended_at is None and one.decide != "no_data" for one in raised):
-            with suppress(RagaugeError):     # a judge that does not answer tells nothing
+            with suppress(RagaugeError):  # a judge that does not answer tells nothing
                 canary.look(store, threading.Event(), DOUBTED)
             if _judge_changed(store):
                 continue
@@ -169,7 +176,7 @@ class _Coming:
 
 def _of_present(
     store: Store, came: tuple[WatchState, tuple[Alert, ...]], past: Collection[int]
-) -> tuple[WatchState, tuple[Alert, ...]]:  # fmt: skip
+) -> tuple[WatchState, tuple[Alert, ...]]:
     """Without the alerts that fired in the past; one that is still open is raised once the present has begun."""
     after, raised = came
     if not raised and not after.alerts:
@@ -208,8 +215,6 @@ def _at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _told(
-    store: Store, monitor: MonitorSection, by: Watching, raised: Sequence[Alert], now: float
-) -> list[Delivery]:
+def _told(store: Store, monitor: MonitorSection, by: Watching, raised: Sequence[Alert], now: float) -> list[Delivery]:
     told = [bare(alert) if alert.said else account_of(store, alert, by.watch) for alert in raised]
     return [one for each in told for one in deliveries(store, monitor, each, now)]

@@ -13,16 +13,7 @@ from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.reporting import watched
 from ragauge.reporting.drift import days_section
 from ragauge.reporting.label_correction import BAND, day_points, describe_column, describe_corrected, newest_day
-from ragauge.reporting.sections import (
-    Bar,
-    Phrase,
-    ReportColumn,
-    ReportSection,
-    ReportTable,
-    TableCell,
-    Tone,
-    columns,
-)
+from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportSection, ReportTable, TableCell, Tone, columns
 from ragauge.reporting.watched import (
     MOST_NAME,
     headline,
@@ -44,28 +35,43 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.watching import Alert
     from ragauge.store.monitors import AlertList, KeptAlert
 
-TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "unsure", "error": "bad",
-                          "no_data": "unsure", "not_enough_data": "faint", "not_read": "unsure"}
+TONES: dict[str, Tone] = {
+    "firing": "bad",
+    "recovering": "unsure",
+    "pending": "unsure",
+    "error": "bad",
+    "no_data": "unsure",
+    "not_enough_data": "faint",
+    "not_read": "unsure",
+}
 SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
-SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
+SMALL, MOST_QUERY = 0.0005, 200  # characters of a question; a change below it is none
 MINUS = "\N{MINUS SIGN}"
-MOST_SAID = 3     # open alerts of which status says what they are
-MOST_CHARTS = 12     # series that are drawn, those that fire first
+MOST_SAID = 3  # open alerts of which status says what they are
+MOST_CHARTS = 12  # series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
 LEARNING = "Allowed after N: it is known once there are N scores of days before; tomorrow: from then on."
 NOT_READ = "Not read: the judge cannot read texts of their language and layout. Such scores raise no alert."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
-WAY = ("Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
-       "its limit. The bar shows both in powers of ten.")     # fmt: skip
-PASSED = ("{name}: {n} of logs of the past and passed by: they are more than two days older than scores that had been "
-          "taken before. ragauge monitor replay counts them.")     # fmt: skip
-PUT_BACK = ("{name}: requests come more than two days before the last day that was taken, {day}, so the clock was put "
-            "back. They count for that day, and are tested. {n} more, and it counts for theirs.")     # fmt: skip
+WAY = (
+    "Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
+    "its limit. The bar shows both in powers of ten."
+)
+PASSED = (
+    "{name}: {n} of logs of the past and passed by: they are more than two days older than scores that had been "
+    "taken before. ragauge monitor replay counts them."
+)
+PUT_BACK = (
+    "{name}: requests come more than two days before the last day that was taken, {day}, so the clock was put "
+    "back. They count for that day, and are tested. {n} more, and it counts for theirs."
+)
 DAYS = "the mean of each day, ± 1.96 standard errors, beside what is allowed"
-RESOLVING = ("The first command shows all of one: causes, what changed, the worst traces. The second says that it was "
-             "a false alarm; without --as, that somebody knows of it.")     # fmt: skip
+RESOLVING = (
+    "The first command shows all of one: causes, what changed, the worst traces. The second says that it was "
+    "a false alarm; without --as, that somebody knows of it."
+)
 
 
 def replay_sections(replay: Replay) -> Iterator[ReportSection]:
@@ -79,7 +85,7 @@ def replay_sections(replay: Replay) -> Iterator[ReportSection]:
     for told in replay.alerts:
         parts = alert_sections(told, replay.ended.get(told.alert.alert_id, ""))
         yield next(parts)
-        if not told.alert.segment[0] or told.alert.monitor not in whole:     # else the alert of all requests says it
+        if not told.alert.segment[0] or told.alert.monitor not in whole:  # else the alert of all requests says it
             yield from parts
     yield _series(replay.series)
     if replay.drift:
@@ -90,23 +96,32 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
     """One alert: since when, how much, where, why, what changed, which traces."""
     alert = told.alert
     yield ReportSection(
-        headline(alert, told.corrected), f"alert {alert.alert_id}",
-        tuple(_how_much(told, ended)), after=tuple(_shift(shift) for shift in told.shifts[:2]), top=True,
-    )     # fmt: skip
+        headline(alert, told.corrected),
+        f"alert {alert.alert_id}",
+        tuple(_how_much(told, ended)),
+        after=tuple(_shift(shift) for shift in told.shifts[:2]),
+        top=True,
+    )
     if told.shifts and told.shifts[0].parts:
         yield _parts(told.shifts[0])
     if told.mix:
-        yield ReportSection("The mix of requests", "segments whose shares are others now",
-                            table=_moved("segment", told.mix))     # fmt: skip
+        yield ReportSection(
+            "The mix of requests", "segments whose shares are others now", table=_moved("segment", told.mix)
+        )
     yield from watched.failure_sections(told)
     if told.facts:
         yield ReportSection("What changed in the traces", table=_moved("of the traces", told.facts))
     if told.traces:
         worst = tuple(
-            (Phrase(line(one.trace_id), to=("trace", one.trace_id)), Phrase(line(one.run_id), to=("run", one.run_id)),
-             "–" if one.at is None else f"{one.at:%Y-%m-%d %H:%M}", line(one.query, MOST_QUERY), number(one.value))
+            (
+                Phrase(line(one.trace_id), to=("trace", one.trace_id)),
+                Phrase(line(one.run_id), to=("run", one.run_id)),
+                "–" if one.at is None else f"{one.at:%Y-%m-%d %H:%M}",
+                line(one.query, MOST_QUERY),
+                number(one.value),
+            )
             for one in told.traces
-        )  # fmt: skip
+        )
         names = (ReportColumn(name, whole=True) for name in ("trace", "run", "came"))
         heads = (*names, ReportColumn("question", room=1), ReportColumn("score", "number"))
         yield ReportSection("The worst since then", table=ReportTable(heads, worst))
@@ -120,14 +135,22 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
         real = round(kept.precision * kept.resolved)
         lead.append(f"Of {kept.resolved:,} that people spoke of, {real:,} were not called false.")
     heads = (
-        ReportColumn("alert", whole=True), ReportColumn("state", whole=True), ReportColumn("what"),
-        ReportColumn("fired", whole=True, room=1), ReportColumn("said of it", whole=True),
-    )     # fmt: skip
+        ReportColumn("alert", whole=True),
+        ReportColumn("state", whole=True),
+        ReportColumn("what"),
+        ReportColumn("fired", whole=True, room=1),
+        ReportColumn("said of it", whole=True),
+    )
     rows = tuple(
-        (Phrase(one.alert.alert_id, to=("alert", one.alert.alert_id)), _alert_state(one.alert, one.silenced),
-         headline(one.alert, one.corrected), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
+        (
+            Phrase(one.alert.alert_id, to=("alert", one.alert.alert_id)),
+            _alert_state(one.alert, one.silenced),
+            headline(one.alert, one.corrected),
+            f"{one.alert.fired_at:%Y-%m-%d %H:%M}",
+            SPOKEN[one.resolution],
+        )
         for one in found
-    )  # fmt: skip
+    )
     if not rows:
         yield ReportSection(lead=tuple(lead), commands=(command("monitor", "status"),))
         return
@@ -137,7 +160,7 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
 
 def kept_sections(
     told: AlertAccount, resolution: Resolution, missing: str = "", silenced: SilencedNow | None = None
-) -> Iterator[ReportSection]:  # fmt: skip
+) -> Iterator[ReportSection]:
     """One alert with what people say of it, and why it says no more than that, where it does not."""
     ended = "" if told.alert.ended_at is None else told.alert.ended_at.isoformat()
     first, *rest = alert_sections(told, ended)
@@ -197,26 +220,39 @@ def _opened(alerts: Sequence[Alert], series: Sequence[SeriesStatus]) -> list[Phr
 
 def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
-    alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
+    alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}  # of the first to send
     unread, labeled = any(row.not_read for row in series), any(row.corrected for row in series)
     heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
-        ReportColumn("since", whole=True, room=4), ReportColumn("scores", "number", room=5),
+        ReportColumn("monitor", whole=True),
+        ReportColumn("segment"),
+        ReportColumn("state", whole=True),
+        ReportColumn("since", whole=True, room=4),
+        ReportColumn("scores", "number", room=5),
         *((ReportColumn("not read", "number"),) if unread else ()),
         *((ReportColumn("by labels", "number", whole=True),) if labeled else ()),
-        ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=3, whole=True),
-        ReportColumn("allowed", "number", whole=True), ReportColumn("evidence", "number", whole=True, room=2),
+        ReportColumn("last 50", "number", room=1, whole=True),
+        ReportColumn("last 500", "number", room=3, whole=True),
+        ReportColumn("allowed", "number", whole=True),
+        ReportColumn("evidence", "number", whole=True, room=2),
         ReportColumn("on the way to an alert", "bar", room=6),
-    )     # fmt: skip
+    )
     rows = tuple(
-        (name_monitor(one.monitor, one.project), _segment(one),
-         _state(one, alerts.get((one.monitor, one.project, one.segment), alone.get((one.monitor, one.segment), ""))),
-         "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
-         f"{one.scores:,}", *((f"{one.not_read:,}",) if unread else ()),
-         *((newest_day(one.corrected),) if labeled else ()), _band(one.last_50, one.error_50),
-         _band(one.last_500, one.error_500), _allowed(one), _evidence_of(one), _way(one))
+        (
+            name_monitor(one.monitor, one.project),
+            _segment(one),
+            _state(one, alerts.get((one.monitor, one.project, one.segment), alone.get((one.monitor, one.segment), ""))),
+            "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
+            f"{one.scores:,}",
+            *((f"{one.not_read:,}",) if unread else ()),
+            *((newest_day(one.corrected),) if labeled else ()),
+            _band(one.last_50, one.error_50),
+            _band(one.last_500, one.error_500),
+            _allowed(one),
+            _evidence_of(one),
+            _way(one),
+        )
         for one in series
-    )  # fmt: skip
+    )
     notes = (*((LEARNING,) if any(one.allowed is None for one in series) else ()), *((NOT_READ,) if unread else ()))
     notes = (*notes, *((describe_column(series),) if labeled else ()), BANDS, WAY, *_left_out(series))
     return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=notes, top=True)
@@ -235,21 +271,39 @@ def _left_out(series: Sequence[SeriesStatus]) -> Iterator[str]:
 def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
     """Where each gauge stands, and the course of its last day."""
     heads = (
-        ReportColumn("gauge", whole=True), ReportColumn("state", whole=True), ReportColumn("now", "number"),
-        ReportColumn("limit", "number"), ReportColumn("sources", "number"), ReportColumn("least", "number", room=1),
-        ReportColumn("greatest", "number", room=1), ReportColumn("last came", whole=True),
-    )     # fmt: skip
+        ReportColumn("gauge", whole=True),
+        ReportColumn("state", whole=True),
+        ReportColumn("now", "number"),
+        ReportColumn("limit", "number"),
+        ReportColumn("sources", "number"),
+        ReportColumn("least", "number", room=1),
+        ReportColumn("greatest", "number", room=1),
+        ReportColumn("last came", whole=True),
+    )
     rows = tuple(
-        (line(one.asks or one.name), Phrase(one.state.replace("_", " "), TONES.get(one.state, "good")),
-         _mean(one.value), _mean(one.limit), f"{one.sources:,}", _mean(one.least), _mean(one.greatest),
-         "–" if one.last is None else f"{one.last:%Y-%m-%d %H:%M}")
+        (
+            line(one.asks or one.name),
+            Phrase(one.state.replace("_", " "), TONES.get(one.state, "good")),
+            _mean(one.value),
+            _mean(one.limit),
+            f"{one.sources:,}",
+            _mean(one.least),
+            _mean(one.greatest),
+            "–" if one.last is None else f"{one.last:%Y-%m-%d %H:%M}",
+        )
         for one in gauges
-    )  # fmt: skip
+    )
     charts = tuple(
-        ReportChart(f"{line(one.name)}, by hour", "lines", "hours, the last is now", line(one.name),
-                    tuple(ChartPoint(hour, mean, "mean of the hour") for hour, mean in one.hours))
-        for one in gauges if len(one.hours) > 1
-    )  # fmt: skip
+        ReportChart(
+            f"{line(one.name)}, by hour",
+            "lines",
+            "hours, the last is now",
+            line(one.name),
+            tuple(ChartPoint(hour, mean, "mean of the hour") for hour, mean in one.hours),
+        )
+        for one in gauges
+        if len(one.hours) > 1
+    )
     return ReportSection("Gauges", table=ReportTable(heads, rows), charts=charts[:MOST_CHARTS], top=True)
 
 
@@ -353,8 +407,9 @@ def _shift(shift: SegmentShift) -> str:
 
 def _moved(name: str, moved: Sequence[FactShare]) -> ReportTable:
     heads = (*columns(name, "value"), ReportColumn("before", "number"), ReportColumn("now", "number"))
-    return ReportTable(heads, tuple((line(one.fact), line(one.value), _share(one.before), _share(one.now))
-                                    for one in moved))     # fmt: skip
+    return ReportTable(
+        heads, tuple((line(one.fact), line(one.value), _share(one.before), _share(one.now)) for one in moved)
+    )
 
 
 def _parts(shift: SegmentShift) -> ReportSection:
@@ -368,22 +423,38 @@ def _parts(shift: SegmentShift) -> ReportSection:
 
 def _series(series: Sequence[SeriesStatus]) -> ReportSection:
     heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
-        ReportColumn("scores", "number"), ReportColumn("last 50", "number", room=1),
-        ReportColumn("last 500", "number", room=2), ReportColumn("baseline", "number", room=4),
-        ReportColumn("allowed", "number"), ReportColumn("evidence", "number", room=3),
+        ReportColumn("monitor", whole=True),
+        ReportColumn("segment"),
+        ReportColumn("state", whole=True),
+        ReportColumn("scores", "number"),
+        ReportColumn("last 50", "number", room=1),
+        ReportColumn("last 500", "number", room=2),
+        ReportColumn("baseline", "number", room=4),
+        ReportColumn("allowed", "number"),
+        ReportColumn("evidence", "number", room=3),
         ReportColumn("false alarms of last 50", "number"),
-    )     # fmt: skip
+    )
     rows: list[tuple[TableCell, ...]] = []
     for one in series:
         point = "–" if one.point_false_alarms is None else f"{one.point_false_alarms:.0%}"
-        rows.append((
-            name_monitor(one.monitor, one.project), _segment(one), _state(one), f"{one.scores:,}",
-            _mean(one.last_50), _mean(one.last_500), _mean(one.baseline), _allowed(one), _evidence_of(one), point,
-        ))     # fmt: skip
+        rows.append(
+            (
+                name_monitor(one.monitor, one.project),
+                _segment(one),
+                _state(one),
+                f"{one.scores:,}",
+                _mean(one.last_50),
+                _mean(one.last_500),
+                _mean(one.baseline),
+                _allowed(one),
+                _evidence_of(one),
+                point,
+            )
+        )
     notes = (
         "False alarms of last 50: the share of periods in which an alert on the mean of the last 50 alone would be "
-        "false, simulated with these scores.", KEPT,
+        "false, simulated with these scores.",
+        KEPT,
     )
     return ReportSection("Series", table=ReportTable(heads, tuple(rows)), notes=notes, top=True)
 

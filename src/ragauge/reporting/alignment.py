@@ -13,13 +13,12 @@ from ragauge.text.messages import number, plural
 
 TRACK = 24
 MOST_RANKS = 10
-MOST_USED = 1 - MOST_IGNORED     # of relevant first passages: below, the generator passes over what it should use
+MOST_USED = 1 - MOST_IGNORED  # of relevant first passages: below, the generator passes over what it should use
 STAGE_NAMES = {"top n of the candidates": "candidates, as many as handed on"}
 NOTHING = (
     "Nothing is known about which passages the answers use: that needs answers with claims, passages with text, and a "
     "judge. Evaluate with faithfulness or ignored_top_ranked among the metrics."
 )
-
 
 
 def sections(card: ScorecardData) -> Iterator[ReportSection]:
@@ -61,11 +60,14 @@ def _ranks(alignment: Alignment) -> ReportTable:
     heads = *columns(numbers=("rank", "used in")), scale, *columns(numbers=("highest used",))
     rows = tuple(
         (
-            str(rank.rank), share(rank.used, rank.n), _bar(rank.used, rank.n), f"{rank.best:,}",
+            str(rank.rank),
+            share(rank.used, rank.n),
+            _bar(rank.used, rank.n),
+            f"{rank.best:,}",
             *([_relevant(rank)] if judged else ()),
         )
         for rank in alignment.ranks[:MOST_RANKS]
-    )     # fmt: skip
+    )
     return ReportTable((*heads, *columns(numbers=("used where relevant",) if judged else ())), rows)
 
 

@@ -19,9 +19,12 @@ from ragauge.text.messages import number, signed, valued
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0)
 # verdict -> its sign and how it is introduced, in the order shown
 VERDICTS = {
-    "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
-    "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
-}     # fmt: skip
+    "worse": ("▼", "Worse"),
+    "better": ("▲", "Better"),
+    "changed": ("◆", "Changed, neither way is better"),
+    "not enough data": ("?", "Not enough data"),
+    "no change seen": ("=", "No change seen"),
+}
 POINTS_CAPTION = (
     "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline: "
     "from the article BEE-30050, or, where it says ours, a guess."
@@ -126,9 +129,12 @@ def _around(middle: float, interval: Interval, most: float, hue: str, wide: Inte
 def _hue(reading: Reading) -> str:
     if reading.interval.low <= 0 <= reading.interval.high:
         return ""
-    return {("higher", True): "better", ("higher", False): "worse", ("lower", True): "worse",
-            ("lower", False): "better"}.get(
-                (parse(reading.metric).direction, reading.interval.low > 0), "")  # fmt: skip
+    return {
+        ("higher", True): "better",
+        ("higher", False): "worse",
+        ("lower", True): "worse",
+        ("lower", False): "better",
+    }.get((parse(reading.metric).direction, reading.interval.low > 0), "")
 
 
 def _is_amount(metric: str) -> bool:
@@ -162,11 +168,13 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
     )
     ends = {
         amount: scale(
-            interval for name, of in drawn.items() for interval in (of, wide[name])
+            interval
+            for name, of in drawn.items()
+            for interval in (of, wide[name])
             if interval and (kinds.get(name) == "amount") == amount
         )
         for amount in (False, True)
-    }     # fmt: skip
+    }
     groups = []
     for verdict, (sign, title) in VERDICTS.items():
         mine = []
@@ -211,8 +219,14 @@ def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, lin
         where_link = anchors.link("seg", column, value)
     part = f", {relative(change)}" if kind == "amount" and change.base else ""
     return ChangeRow(
-        change, valued(change.base, change.metric, kind), valued(change.new, change.metric, kind),
-        difference(change, kind) + part, bar,
-        anchors.link("def", change.metric), anchors.link("moved", change.metric) or link(change.metric),
-        " ↓" if change.direction == "lower" else "", where_words, where_link,
-    )     # fmt: skip
+        change,
+        valued(change.base, change.metric, kind),
+        valued(change.new, change.metric, kind),
+        difference(change, kind) + part,
+        bar,
+        anchors.link("def", change.metric),
+        anchors.link("moved", change.metric) or link(change.metric),
+        " ↓" if change.direction == "lower" else "",
+        where_words,
+        where_link,
+    )

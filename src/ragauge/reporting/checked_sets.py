@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ragauge.testsets.freshness import SetFreshness
     from ragauge.testsets.holes import LabelHole, LabelHoles
 
-MOST = 20     # rows of a table
-TEXT = 120     # characters of a question
-QUOTE = 240     # characters of a quotation
+MOST = 20  # rows of a table
+TEXT = 120  # characters of a question
+QUOTE = 240  # characters of a quotation
 OFFER = (
     "Where a document is right, add it to the labels as one that will do: label_holes in --json has each example's "
     "relevant as it would stand."
@@ -41,28 +41,39 @@ def cut_sections(found: SetFreshness, fixed: str, commands: tuple[str, ...]) -> 
     cut = [(one, stretch) for one in found.examples for stretch in one.cut]
     if not cut:
         return
-    heads = (ReportColumn("example", fold=True), ReportColumn("evidence", fold=True), ReportColumn("cut", fold=True),
-             ReportColumn("question", room=1))     # fmt: skip
+    heads = (
+        ReportColumn("example", fold=True),
+        ReportColumn("evidence", fold=True),
+        ReportColumn("cut", fold=True),
+        ReportColumn("question", room=1),
+    )
     rows = tuple(
         (
-            line(one.line.example.query_id), line(f"{stretch.was.doc_id} {stretch.was.start}–{stretch.was.end}"),
-            line("; ".join(f"“{part}” of “{word}”" for part, word in stretch.cut)), line(one.line.example.query, TEXT),
+            line(one.line.example.query_id),
+            line(f"{stretch.was.doc_id} {stretch.was.start}–{stretch.was.end}"),
+            line("; ".join(f"“{part}” of “{word}”" for part, word in stretch.cut)),
+            line(one.line.example.query, TEXT),
         )
         for one, stretch in cut[:MOST]
-    )     # fmt: skip
+    )
     examples = plural(len({one.line.example.query_id for one, _ in cut}), "example")
     does = f"in {safe(fixed)} these words are whole" if fixed else "--fix makes these words whole"
     lead = (f"Evidence that begins or ends inside a word, in {examples}: {does}.",)
-    yield ReportSection("Cut words", lead=lead, table=ReportTable(heads, rows), notes=_more(len(cut)),
-                        commands=commands)     # fmt: skip
+    yield ReportSection(
+        "Cut words", lead=lead, table=ReportTable(heads, rows), notes=_more(len(cut)), commands=commands
+    )
 
 
 def contract_sections(broken: Sequence[BrokenContract]) -> Iterator[ReportSection]:
     """The examples that are not what their type of question promises; nothing where all are."""
     if not broken:
         return
-    heads = (ReportColumn("example", fold=True), ReportColumn("type"), ReportColumn("what is wrong"),
-             ReportColumn("question", room=1))     # fmt: skip
+    heads = (
+        ReportColumn("example", fold=True),
+        ReportColumn("type"),
+        ReportColumn("what is wrong"),
+        ReportColumn("question", room=1),
+    )
     rows = tuple((line(one.query_id), one.type, line(one.told), line(one.query, TEXT)) for one in broken[:MOST])
     lead = (f"{plural(len(broken), 'example')} not what the type in meta.origin promises.",)
     yield ReportSection("Types", lead=lead, table=ReportTable(heads, rows), notes=_more(len(broken)))
@@ -83,8 +94,12 @@ def hole_sections(found: LabelHoles) -> Iterator[ReportSection]:
         lead.append(f"{found.undecided:,} without a verdict.")
     if found.stopped:
         lead.append(found.stopped)
-    heads = (ReportColumn("example", fold=True), ReportColumn("document", fold=True), ReportColumn("it says"),
-             ReportColumn("question", room=1))     # fmt: skip
+    heads = (
+        ReportColumn("example", fold=True),
+        ReportColumn("document", fold=True),
+        ReportColumn("it says"),
+        ReportColumn("question", room=1),
+    )
     rows = tuple(row for one in found.holes[:MOST] for row in _hole_rows(one))
     notes = (*_more(len(found.holes)), OFFER) if rows else ()
     yield ReportSection("Label holes", lead=tuple(lead), table=ReportTable(heads, rows) if rows else None, notes=notes)
@@ -103,17 +118,20 @@ def copy_sections(found: Sequence[LabelCopies]) -> Iterator[ReportSection]:
     counted = Counter(copy for one in found for copy in one.copies)
     if not counted:
         return
-    heads = (ReportColumn("gold document", fold=True), ReportColumn("copy", fold=True),
-             ReportColumn("words alike", "number"), ReportColumn("examples", "number"))     # fmt: skip
-    rows = tuple(
-        (line(one.of), line(one.doc_id), f"{one.alike:.0%}", f"{n:,}") for one, n in counted.most_common(MOST)
+    heads = (
+        ReportColumn("gold document", fold=True),
+        ReportColumn("copy", fold=True),
+        ReportColumn("words alike", "number"),
+        ReportColumn("examples", "number"),
     )
+    rows = tuple((line(one.of), line(one.doc_id), f"{one.alike:.0%}", f"{n:,}") for one, n in counted.most_common(MOST))
     lead = (
         f"{plural(len(found), 'example')} of which a copy of a gold document has no label: a system that finds the "
         "copy is counted as missing the document.",
-    )     # fmt: skip
-    yield ReportSection("Copies of gold documents", lead=lead, table=ReportTable(heads, rows),
-                        notes=(*_more(len(counted)), COPIES))     # fmt: skip
+    )
+    yield ReportSection(
+        "Copies of gold documents", lead=lead, table=ReportTable(heads, rows), notes=(*_more(len(counted)), COPIES)
+    )
 
 
 def copies_value(found: Sequence[LabelCopies]) -> list[dict[str, Any]]:
@@ -125,7 +143,7 @@ def copies_value(found: Sequence[LabelCopies]) -> list[dict[str, Any]]:
             "relevant": relevant_fields(one.relevant),
         }
         for one in found
-    ]     # fmt: skip
+    ]
 
 
 def _more(n: int) -> tuple[str, ...]:
@@ -140,7 +158,10 @@ def contracts_value(broken: Sequence[BrokenContract]) -> list[dict[str, Any]]:
 def holes_value(found: LabelHoles) -> dict[str, Any]:
     """The same as JSON types, each example with the labels that take the documents in."""
     return {
-        "judge": found.judge, "examples": found.examples, "judged": found.judged, "undecided": found.undecided,
+        "judge": found.judge,
+        "examples": found.examples,
+        "judged": found.judged,
+        "undecided": found.undecided,
         "stopped": found.stopped,
         "holes": [
             {
@@ -154,4 +175,4 @@ def holes_value(found: LabelHoles) -> dict[str, Any]:
             for one in found.holes
         ],
         **({} if found.calling is None else found.calling.plain()),
-    }     # fmt: skip
+    }

@@ -12,9 +12,7 @@ from ragauge.text.messages import command, number, plural
 
 TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
 # how the verdict of an experiment is written
-EXPERIMENT_VERDICTS: Mapping[str, str] = {
-    "confirmed": "confirmed", "refuted": "refuted", "undecided": "inconclusive",
-}     # fmt: skip
+EXPERIMENT_VERDICTS: Mapping[str, str] = {"confirmed": "confirmed", "refuted": "refuted", "undecided": "inconclusive"}
 MOST_EXAMPLES, MOST_ANSWER = 12, 160
 MEANING = (
     "inferred: failed examples with this cause. experiments: answered again with the passages changed so that the "
@@ -58,8 +56,9 @@ def sections(
     told = f"{plural(len(outcomes), 'experiment')}, {asked:,} asked now; judge {safe(judge_id)}"
     without = tuple(
         f"! {tally.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}."
-        for tally in causes for why, count in tally.without.items()
-    )     # fmt: skip
+        for tally in causes
+        for why, count in tally.without.items()
+    )
     yield ReportSection(safe(run.name), told, table=_table(causes), after=without)
     order = ("refuted", "undecided", "confirmed")
     listed = sorted(outcomes, key=lambda outcome: order.index(outcome.verdict))
@@ -84,9 +83,11 @@ def _table(causes: Sequence[CauseTally]) -> ReportTable:
 def _example_section(outcome: ExperimentOutcome) -> ReportSection:
     made = outcome.experiment
     heading = (
-        Phrase(f"{safe(made.query_id)}  ", "faint"), made.cause, Phrase(f" · {made.rule.name}: ", "plain"),
+        Phrase(f"{safe(made.query_id)}  ", "faint"),
+        made.cause,
+        Phrase(f" · {made.rule.name}: ", "plain"),
         Phrase(EXPERIMENT_VERDICTS[outcome.verdict], TONES[outcome.verdict]),
         Phrase(f", {line(outcome.why, MOST_ANSWER)}", "plain"),
-    )     # fmt: skip
+    )
     before = f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})"
     return ReportSection(heading, lead=(before, f"  after:  {line(outcome.answer, MOST_ANSWER) or '–'}"))

@@ -34,9 +34,13 @@ def junit(gated: Gated) -> str:
     suite = ET.SubElement(suites, "testsuite", {"name": "ragauge gate", **numbers})
     properties = ET.SubElement(suite, "properties")
     facts = {
-        "verdict": gated.verdict, "run": gated.run.name, "run_id": gated.run.run_id,
-        "baseline": "" if gated.base is None else gated.base.name, "judge": gated.judge_id, "rules": gated.source,
-    }     # fmt: skip
+        "verdict": gated.verdict,
+        "run": gated.run.name,
+        "run_id": gated.run.run_id,
+        "baseline": "" if gated.base is None else gated.base.name,
+        "judge": gated.judge_id,
+        "rules": gated.source,
+    }
     for name, value in facts.items():
         ET.SubElement(properties, "property", {"name": name, "value": safe(value)})
     for check in checks:
@@ -54,9 +58,11 @@ def _case(suite: ET.Element, check: Check, source: str) -> None:
     if check.examples and check.kind != "must_pass":
         detail += f"\nlost most: {words.listed(check.examples)}"
     if tag:
-        about = {"message": safe(words.reason(check)), "type": check.verdict} if tag != "skipped" else {
-            "message": safe(words.reason(check))
-        }     # fmt: skip
+        about = (
+            {"message": safe(words.reason(check)), "type": check.verdict}
+            if tag != "skipped"
+            else {"message": safe(words.reason(check))}
+        )
         ET.SubElement(case, tag, about).text = safe(detail)
     elif check.verdict == "fail":
         ET.SubElement(case, "system-out").text = safe(f"warning: {detail}")
@@ -69,7 +75,7 @@ def _tag(check: Check) -> str:
     return "failure" if check.verdict == "fail" else "skipped"
 
 
-MOST = 10     # annotations of one kind and step that GitHub shows; the summary has all
+MOST = 10  # annotations of one kind and step that GitHub shows; the summary has all
 
 
 def commands(gated: Gated) -> list[str]:

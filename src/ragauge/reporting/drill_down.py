@@ -9,24 +9,15 @@ from itertools import pairwise
 from ragauge.analysis.overview.alignment import third
 from ragauge.analysis.results.overview import Bin, Timing
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.lists import (
-    NONE,
-    NOT_FAILED,
-    OTHER,
-    Anchors,
-    ListedRow,
-    distributions,
-    span,
-    total_time,
-)
+from ragauge.reporting.lists import NONE, NOT_FAILED, OTHER, Anchors, ListedRow, distributions, span, total_time
 from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 
-MOST_LINKS = 60       # examples named behind one mark; the list says how many more there are
+MOST_LINKS = 60  # examples named behind one mark; the list says how many more there are
 
 Key = tuple[object, ...]
-Notes = Mapping[str, str]     # id of a row -> what stands after its name
+Notes = Mapping[str, str]  # id of a row -> what stands after its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +130,23 @@ class DrillDownLists:
             yield from self._behind(("seg", column, value), line(value), parts, n)
 
     def _bins(
-        self, kind: str, name: str, bins: Sequence[Bin], scale: str, value: Callable[[ListedRow], float | None], *,
+        self,
+        kind: str,
+        name: str,
+        bins: Sequence[Bin],
+        scale: str,
+        value: Callable[[ListedRow], float | None],
+        *,
         closed: bool = False,
-    ) -> Iterator[DrillDown]:     # fmt: skip
+    ) -> Iterator[DrillDown]:
         known = [(at, row) for row in self._listed if (at := value(row)) is not None]
         for index, part in enumerate(bins):
             last = closed or index == len(bins) - 1
-            mine = [row for at, row in known if part.low <= at < part.high or (last and at == part.high)
-                    or part.low == part.high == at]     # fmt: skip
+            mine = [
+                row
+                for at, row in known
+                if part.low <= at < part.high or (last and at == part.high) or part.low == part.high == at
+            ]
             yield from self._behind((kind, name, index), span(part, scale), by_cause(mine), part.count)
 
     def _rank(self, rank: int, used: int) -> Iterator[DrillDown]:
@@ -190,11 +190,14 @@ class DrillDownLists:
         known.sort(key=lambda pair: -pair[0])
         parts = [
             ExampleGroup(title, [row for took, row in known if low < took <= high], ("taken-part", timing.stage, index))
-            for index, (title, low, high) in enumerate((
-                ("beyond p95", timing.p95, float("inf")), ("p50 to p95", timing.p50, timing.p95),
-                ("up to p50", float("-inf"), timing.p50),
-            ))
-        ]  # fmt: skip
+            for index, (title, low, high) in enumerate(
+                (
+                    ("beyond p95", timing.p95, float("inf")),
+                    ("p50 to p95", timing.p50, timing.p95),
+                    ("up to p50", float("-inf"), timing.p50),
+                )
+            )
+        ]
         notes = {row.id: f"{number(taken, 'amount')} ms" for taken, row in known}
         yield from self._behind(("taken", timing.stage), line(timing.stage), parts, timing.n, notes)
 

@@ -63,7 +63,7 @@ def encode(value: Any, form: str = "", by: str = "") -> Any:
         return value
     if isinstance(value, float):
         return None if isinf(value) else value
-    if isinstance(value, date):     # a moment too
+    if isinstance(value, date):  # a moment too
         return value.isoformat()
     if isinstance(value, Mapping):
         return {_name(key): encode(item, form, by) for key, item in value.items()}

@@ -20,29 +20,34 @@ from ragauge.text.messages import valued
 from ragauge.text.sentences import split
 
 MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "unclear": "~", "failed": "?"}
-ORDER = ("supported", "failed", "unclear", "not_in_context", "contradicted")     # a sentence shows its worst claim
+ORDER = ("supported", "failed", "unclear", "not_in_context", "contradicted")  # a sentence shows its worst claim
 
 FOUND_WORDS: Mapping[Decision | None, str] = {
-    "yes": "in the passages", "no": "missed by retrieval", "open": "unclear whether the passages hold it",
+    "yes": "in the passages",
+    "no": "missed by retrieval",
+    "open": "unclear whether the passages hold it",
     None: "no verdict",
-}     # fmt: skip
+}
 STATED_WORDS: Mapping[Decision | None, str] = {
-    "yes": "stated in the answer", "no": "not stated in the answer", "open": "unclear whether the answer states it",
+    "yes": "stated in the answer",
+    "no": "not stated in the answer",
+    "open": "unclear whether the answer states it",
     None: "",
-}     # fmt: skip
+}
 UNVERIFIED = "not asked, since the passages are not recorded"
-TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {     # part -> (fact, what it tells)
+TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, what it tells)
     "answer": (
         ("verify_answer.support", "whether the passages support it"),
         ("verify_answer.address", "whether it addresses the question"),
-        ("cover_aspects.met", "which aspects it meets"), ("cover_criteria.met", "which criteria it meets"),
+        ("cover_aspects.met", "which aspects it meets"),
+        ("cover_criteria.met", "which criteria it meets"),
     ),
     "reference": (
         ("verify_reference.claims", "whether the passages hold it"),
         ("agree.reference", "whether the answer states it"),
     ),
     "passages": (("rate_passages.relevant", "which are relevant to the question"),),
-}     # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +213,12 @@ def _pieces(answer: str, claims: Sequence[Claim], labels: Mapping[int, str]) -> 
         if start > at:
             yield AnswerPiece(answer[at:start], parts=((answer[at:start], False),))
         text = answer[start:end]
-        missing = [words for claim in mine if claim.window is not None and labels[claim.n] != "supported"
-                   for words in claim.window.missing]     # fmt: skip
+        missing = [
+            words
+            for claim in mine
+            if claim.window is not None and labels[claim.n] != "supported"
+            for words in claim.window.missing
+        ]
         worst = max((labels[claim.n] for claim in mine), key=ORDER.index)
         yield AnswerPiece(text, worst, tuple(mine), tuple(_parts(text, missing)))
         at = end
@@ -279,11 +288,14 @@ def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
     known = seen(view)
     return tuple(
         ReferenceClaimView(
-            claim.text, known.is_found(claim), claim.supporting or (), known.is_stated(claim.n),
+            claim.text,
+            known.is_found(claim),
+            claim.supporting or (),
+            known.is_stated(claim.n),
             None if claim.supporting is None else claim.p,
         )
         for claim in known.reference or ()
-    )     # fmt: skip
+    )
 
 
 def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
@@ -322,9 +334,10 @@ def off_question(view: ExampleView) -> tuple[OffTopicSentence, ...]:
         return ()
     texts = {sentence.n: sentence.text for sentence in split(view.response.answer or "")}
     return tuple(
-        OffTopicSentence(rating.sentence, texts[rating.sentence], rating.p) for rating in evidence.facts.ratings
+        OffTopicSentence(rating.sentence, texts[rating.sentence], rating.p)
+        for rating in evidence.facts.ratings
         if rating.relevant is False and rating.sentence in texts
-    )     # fmt: skip
+    )
 
 
 def missed(view: ExampleView) -> tuple[str, ...]:

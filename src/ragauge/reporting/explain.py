@@ -25,21 +25,28 @@ from ragauge.reporting.verdict_words import settled_by
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import UNITS, plural
 
-FOCUSED = 3     # up to so many metrics are explained with the meaning of each symbol and the reason of each item
-MOST_NAMED = 12     # items that count, of a metric that is not
+FOCUSED = 3  # up to so many metrics are explained with the meaning of each symbol and the reason of each item
+MOST_NAMED = 12  # items that count, of a metric that is not
 ABOUT = {"record": "Record", "answer": "Answer", "passages": "Passages", "reference": "Reference", "labels": "Labels"}
 MARKS: Mapping[float | None, tuple[str, Tone]] = {True: ("+", "good"), False: ("-", "bad"), None: ("?", "unsure")}
-LETTER = re.compile(r"(?:^|[ (])([A-Za-z])(?: = |(?= 0\.\d\d))")     # S = {1}, (p 0.97)
+LETTER = re.compile(r"(?:^|[ (])([A-Za-z])(?: = |(?= 0\.\d\d))")  # S = {1}, (p 0.97)
 LETTERS = {
-    "S": "passages that support the claim", "X": "passages that contradict it", "Z": "passages that it cites",
-    "R": "what the reference says of it", "q": "1 = relevant to the question", "T": "passages that hold the claim",
+    "S": "passages that support the claim",
+    "X": "passages that contradict it",
+    "Z": "passages that it cites",
+    "R": "what the reference says of it",
+    "q": "1 = relevant to the question",
+    "T": "passages that hold the claim",
     "p": "probability that they do, by the judge",
-}     # fmt: skip
+}
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
-    "yes": ("the cause", "bad"), "second": ("second opinion", "unsure"), "also": ("mended with it", "faint"),
-    "no": ("no", "faint"), "unknown": ("not known", "unsure"),
-}     # fmt: skip
-Rows = list[tuple[str, Wording]]     # labels with their words
+    "yes": ("the cause", "bad"),
+    "second": ("second opinion", "unsure"),
+    "also": ("mended with it", "faint"),
+    "no": ("no", "faint"),
+    "unknown": ("not known", "unsure"),
+}
+Rows = list[tuple[str, Wording]]  # labels with their words
 
 
 def example_sections(explained: ExampleExplained) -> Iterator[ReportSection]:
@@ -51,10 +58,19 @@ def example_sections(explained: ExampleExplained) -> Iterator[ReportSection]:
     )
     for about, group in groupby(explained.facts, key=lambda fact: fact.about):
         facts = list(group)
-        yield replace(_table(ABOUT[about], [
-            (line(fact.name, 24), (line(fact.says), Phrase(f"\n{line(fact.text, 140)}" if fact.text else "", "faint")))
-            for fact in facts
-        ]), notes=_letters(fact.says for fact in facts))     # fmt: skip
+        yield replace(
+            _table(
+                ABOUT[about],
+                [
+                    (
+                        line(fact.name, 24),
+                        (line(fact.says), Phrase(f"\n{line(fact.text, 140)}" if fact.text else "", "faint")),
+                    )
+                    for fact in facts
+                ],
+            ),
+            notes=_letters(fact.says for fact in facts),
+        )
     focused = len(explained.metrics) <= FOCUSED
     for layer, name in SHORT_LAYERS.items():
         if mine := tuple(_metric(worked, focused) for worked in explained.metrics if worked.measures == layer):
@@ -137,9 +153,10 @@ def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
     lacking = line(describe_missing(explained.cause.lacking))
     after = (
         Phrase("" if explained.cause.name else "unclear whether retrieval or generation is at fault", "unsure"),
-        Phrase(f"fix: {explained.cause.fix}" if explained.cause.fix else ""), Phrase(lacking, "faint"),
+        Phrase(f"fix: {explained.cause.fix}" if explained.cause.fix else ""),
+        Phrase(lacking, "faint"),
         Phrase(line(explained.note), "unsure"),
-    )     # fmt: skip
+    )
     yield ReportSection(after=tuple(phrase for phrase in after if phrase.text))
 
 
@@ -171,10 +188,13 @@ def _mean(worked: MeanWorked, level: float) -> ReportItem:
     mean = Phrase(f"  {worked.mean}", "plain") if worked.mean else Phrase("  no mean", "unsure")
     without = "; ".join(f"{count} {line(reason)}" for reason, count in list(summary.reasons.items())[:3])
     rows = (
-        (f"{level:.0%}", worked.interval or f"no interval: {worked.why_none}"), ("judge", worked.judged),
-        ("n", worked.counts), ("micro", worked.micro), ("failed", worked.bounds),
+        (f"{level:.0%}", worked.interval or f"no interval: {worked.why_none}"),
+        ("judge", worked.judged),
+        ("n", worked.counts),
+        ("micro", worked.micro),
+        ("failed", worked.bounds),
         ("also", ", ".join(f"p{100 * level:g} = {value:,.4g}" for level, value in summary.quantiles.items())),
         ("without", without),
-    )     # fmt: skip
+    )
     heading = f"{summary.metric}{ARROWS[summary.direction]}", mean
     return ReportItem(heading, tuple((label, line(words)) for label, words in rows))

@@ -15,7 +15,7 @@ from ragauge.reporting.lists import Anchors, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, estimate, headline, line, share
 from ragauge.text.messages import number
 
-MOST_COLUMNS = 6      # segment columns drawn
+MOST_COLUMNS = 6  # segment columns drawn
 SHORT_STAGES = {"top n of the candidates": "top candidates"}
 
 
@@ -81,11 +81,14 @@ def pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
     head = ("cause", "failed", "share", "cumulative", *(("baseline",) if card.baseline else ()))
     rows = tuple(
         (
-            Cell(bar.cause, bar.link), Cell(f"{bar.count:,}"), Cell(f"{bar.count / card.failed_examples:.0%}"),
-            Cell(f"{bar.cumulative:.0%}"), *((Cell(f"{bar.before:,}"),) if bar.before is not None else ()),
+            Cell(bar.cause, bar.link),
+            Cell(f"{bar.count:,}"),
+            Cell(f"{bar.count / card.failed_examples:.0%}"),
+            Cell(f"{bar.cumulative:.0%}"),
+            *((Cell(f"{bar.before:,}"),) if bar.before is not None else ()),
         )
         for bar in bars
-    )  # fmt: skip
+    )
     caption = "Bars count the failed examples of each cause; the line adds them up."
     if len(bars) > failures.MOST_CAUSES:
         caption += f" Drawn are {failures.MOST_CAUSES} of {len(bars)} causes."
@@ -104,10 +107,15 @@ def by_segment(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
         if not svg:
             continue
         rows = tuple(
-            (Cell(line(value), anchors.link("seg", column, value)), Cell(cause or UNNAMED, link(value, cause)),
-             Cell(f"{count:,}"))
-            for value, causes in values.items() for cause, count in causes.items() if count
-        )  # fmt: skip
+            (
+                Cell(line(value), anchors.link("seg", column, value)),
+                Cell(cause or UNNAMED, link(value, cause)),
+                Cell(f"{count:,}"),
+            )
+            for value, causes in values.items()
+            for cause, count in causes.items()
+            if count
+        )
         cut = len(values) > failures.MOST_VALUES
         caption = f"Drawn are {failures.MOST_VALUES} of {len(values)} values." if cut else ""
         yield Figure(f"By {line(column)}", svg, (line(column), "cause", "failed"), rows, caption)
@@ -135,9 +143,14 @@ def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "")
     many = sum(part.count for part in shown.bins)
     low, high = (0.0, 1.0) if spread.on_unit(shown.bins, shown.kind) else (first.low, last.high)
     return Figure(
-        shown.metric, spread.histogram(shown.bins, shown.kind, link), ("score", "examples"), rows, f"{many:,} scored",
-        (number(low, shown.kind), number(high, shown.kind)), leads,
-    )     # fmt: skip
+        shown.metric,
+        spread.histogram(shown.bins, shown.kind, link),
+        ("score", "examples"),
+        rows,
+        f"{many:,} scored",
+        (number(low, shown.kind), number(high, shown.kind)),
+        leads,
+    )
 
 
 def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
@@ -149,12 +162,14 @@ def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
     relevant = [anchors.link("relevant", rank.rank) for rank in alignment.ranks]
     rows = tuple(
         (
-            Cell(str(rank.rank), link), Cell(f"{rank.n:,}"), Cell(share(rank.used, rank.n)),
+            Cell(str(rank.rank), link),
+            Cell(f"{rank.n:,}"),
+            Cell(share(rank.used, rank.n)),
             Cell(f"{rank.best:,}"),
             Cell("not known" if rank.relevant is None else share(rank.relevant_used or 0, rank.relevant), leads),
         )
         for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
-    )  # fmt: skip
+    )
     head = ("rank", "answers", "used", "first one used", "used where relevant")
     known = any(rank.relevant for rank in alignment.ranks)
     caption = "Bar: share of the answers that use the passage at this rank."
@@ -220,10 +235,15 @@ def times(card: ScorecardData, anchors: Anchors) -> Figure | None:
         middle, tail = (anchors.link("taken-part", t.stage, part) or every for part in (1, 0))
         links.append((every, middle, tail))
     rows = tuple(
-        (Cell(line(t.stage), every), Cell(number(t.p50, "amount")), Cell(number(t.p95, "amount"), middle),
-         Cell(number(t.p99, "amount"), tail), Cell(f"{t.n:,}"))
+        (
+            Cell(line(t.stage), every),
+            Cell(number(t.p50, "amount")),
+            Cell(number(t.p95, "amount"), middle),
+            Cell(number(t.p99, "amount"), tail),
+            Cell(f"{t.n:,}"),
+        )
         for t, (every, middle, tail) in zip(timings, links, strict=True)
-    )  # fmt: skip
+    )
     caption = "Dot: median, half of the answers take longer. Thick line: to p95, 5% take longer. Thin: to p99, 1%."
     head = ("stage", "p50 ms", "p95 ms", "p99 ms", "n")
     return Figure("Latency by stage", estimates.times(timings, links), head, rows, caption)

@@ -9,8 +9,7 @@ from ragauge.reporting.losses import HEADS, MEANING, against, cells, leading, mi
 from ragauge.reporting.sections import ReportSection, ReportTable, columns
 from ragauge.reporting.words import line, safe
 
-MOST_ROWS = 40     # of segments
-
+MOST_ROWS = 40  # of segments
 
 
 def sections(gaps: Gaps) -> Iterator[ReportSection]:

@@ -12,7 +12,7 @@ from ragauge.reporting.words import safe
 from ragauge.reporting.writers import markdown as writer
 
 TONES: Mapping[Verdict, Tone] = {"pass": "good", "fail": "bad", "not_enough_data": "unsure"}
-SIGNS: Mapping[Verdict, str] = {"pass": "✅", "fail": "❌", "not_enough_data": "❔"}     # in Markdown
+SIGNS: Mapping[Verdict, str] = {"pass": "✅", "fail": "❌", "not_enough_data": "❔"}  # in Markdown
 
 
 def sections(gated: Gated) -> Iterator[ReportSection]:
@@ -51,21 +51,31 @@ def _broken(gated: Gated) -> Iterator[ReportSection]:
 
 def _rules(gated: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
     heads = (
-        ReportColumn("", whole=True), ReportColumn("verdict", whole=True, joins="after"),
-        ReportColumn("rule", fold=True), ReportColumn("before → now", whole=True, room=1),
-        ReportColumn("estimate, 90 % interval"), ReportColumn("must be", whole=True, room=1),
+        ReportColumn("", whole=True),
+        ReportColumn("verdict", whole=True, joins="after"),
+        ReportColumn("rule", fold=True),
+        ReportColumn("before → now", whole=True, room=1),
+        ReportColumn("estimate, 90 % interval"),
+        ReportColumn("must be", whole=True, room=1),
         ReportColumn("n", "number"),
-    )     # fmt: skip
+    )
     rows = []
     for check in words.shown(gated):
         tone = TONES[check.verdict]
         asked = check.asks if check.segment is None else f"↳ in {words.where(check)}"
         verdict = words.VERDICTS[check.verdict] if signs is words.MARKS else check.verdict.replace("_", " ")
         verdict_words = Phrase(verdict, tone), " (warns)" if check.on_fail == "warn" else ""
-        rows.append((
-            Phrase(signs[check.verdict], "" if signs is SIGNS else tone), verdict_words, safe(asked),
-            words.change(check), words.estimate(check), words.limit(check), words.counted(check),
-        ))  # fmt: skip
+        rows.append(
+            (
+                Phrase(signs[check.verdict], "" if signs is SIGNS else tone),
+                verdict_words,
+                safe(asked),
+                words.change(check),
+                words.estimate(check),
+                words.limit(check),
+                words.counted(check),
+            )
+        )
     rest = words.left_out(gated)
     return ReportSection(table=ReportTable(heads, tuple(rows), tight=True), notes=(rest,) if rest else ())
 

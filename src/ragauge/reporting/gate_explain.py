@@ -10,7 +10,7 @@ from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
 from ragauge.text.messages import plural
 
-SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}     # allowed, beyond
+SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}  # allowed, beyond
 COLUMN = 46
 
 
@@ -121,7 +121,7 @@ def _asked(check: Check, name: str, value: float | None, *, beyond: bool = False
 def _plain(check: Check) -> Iterator[str]:
     if check.kind == "max_failed" and check.n:
         share = 100 * (check.estimate or 0.0)
-        met = "yes" if check.verdict == "pass" else "no"     # with examples, nothing but the share decides
+        met = "yes" if check.verdict == "pass" else "no"  # with examples, nothing but the share decides
         yield _line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
         yield _line("passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {met}")
         return

@@ -8,7 +8,7 @@ from ragauge.gating.result import Check, Gated, Lost
 from ragauge.reporting.words import safe
 from ragauge.text.messages import command, plural
 
-RECORDED = "recorded"     # the system of a run that came from a file and names none
+RECORDED = "recorded"  # the system of a run that came from a file and names none
 
 
 def lead(gated: Gated) -> list[str]:
@@ -60,16 +60,19 @@ def _counted(lost: Lost) -> str:
     if not (lost.system or lost.baseline or lost.unjudged):
         return "judge calls failed"
     kinds = {
-        "no response of the system": lost.system, "a judge call": lost.judge, "in the baseline": lost.baseline,
+        "no response of the system": lost.system,
+        "a judge call": lost.judge,
+        "in the baseline": lost.baseline,
         "never judged": lost.unjudged,
-    }     # fmt: skip
+    }
     return ", ".join(f"{count} {name}" for name, count in kinds.items() if count)
 
 
 def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
     """What brings the scores back that these checks miss, a sentence for each whose calls failed."""
     failing = [
-        check for check in checks
+        check
+        for check in checks
         if check.because == "unanswered" or (check.failed and (check.because in ("failed", "share") or check.unknown))
     ]
     known = [check.lost for check in failing if check.lost is not None]

@@ -7,7 +7,7 @@ from ragauge.reporting.words import safe
 from ragauge.text.messages import command, plural
 
 MIX = "The questions differ as well as the system; rules in segments tell a change of their mix from one of the system."
-WEAK = 1.5     # times as many examples on one side as on the other, from which the smaller side is named
+WEAK = 1.5  # times as many examples on one side as on the other, from which the smaller side is named
 
 
 def note(gated: Gated) -> str:

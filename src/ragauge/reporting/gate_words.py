@@ -16,12 +16,14 @@ from ragauge.stats.weighted import Interval
 from ragauge.text.messages import UNITS, command, plural, three_digits
 
 TITLES: Mapping[Verdict, str] = {
-    "pass": "Gate passed", "fail": "Gate failed", "not_enough_data": "Gate: not enough data",
-}     # fmt: skip
+    "pass": "Gate passed",
+    "fail": "Gate failed",
+    "not_enough_data": "Gate: not enough data",
+}
 VERDICTS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "not_enough_data": "not enough data"}
 MARKS: Mapping[Verdict, str] = {"pass": "✓", "fail": "✗", "not_enough_data": "?"}
 WHOLE = "whole run"
-MOST_NAMED = 50     # segments that are too small for a check
+MOST_NAMED = 50  # segments that are too small for a check
 
 
 def figure(value: float | None, scale: str = "mean") -> str:
@@ -34,9 +36,13 @@ def figure(value: float | None, scale: str = "mean") -> str:
         return "–"
     if isinf(value):
         return "∞" if value > 0 else "−∞"
-    shown = f"{abs(value):.3f}" if scale != "amount" else f"{abs(value):,.0f}" if abs(value) >= 100 else (
-        three_digits(abs(value))
-    )     # fmt: skip
+    shown = (
+        f"{abs(value):.3f}"
+        if scale != "amount"
+        else f"{abs(value):,.0f}"
+        if abs(value) >= 100
+        else (three_digits(abs(value)))
+    )
     return f"−{shown}" if value < 0 and any(digit in shown for digit in "123456789") else shown
 
 
@@ -111,9 +117,11 @@ def _with_unit(shown: str, check: Check) -> str:
     """A number as written, with the unit of the metric between its sign and itself, and behind it."""
     before, after = UNITS.get(check.metric.partition(":")[0], ("", ""))
     sign = shown[0] if shown[:1] in ("+", "−") else ""
-    return shown if not any(digit in shown for digit in "0123456789") else (
-        f"{sign}{before}{shown.removeprefix(sign)}{after}"
-    )     # fmt: skip
+    return (
+        shown
+        if not any(digit in shown for digit in "0123456789")
+        else (f"{sign}{before}{shown.removeprefix(sign)}{after}")
+    )
 
 
 def change(check: Check) -> str:
@@ -307,7 +315,7 @@ def what_next(gated: Gated) -> str:
     if gated.verdict == "fail" and not gated.broken:
         run, base = gated.run, gated.base
         name, other = safe(run.name), "" if base is None else safe(base.name)
-        if name == other and base is not None:     # by their names they could not be told apart
+        if name == other and base is not None:  # by their names they could not be told apart
             name, other = run.run_id, base.run_id
         look = ("compare", other, name) if other else ("show", name)
         return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
@@ -350,9 +358,10 @@ def shown(gated: Gated) -> list[Check]:
     """The checks worth a line: the whole run, and segments that fail or might be worse."""
     alarming = ("corrected", "unsupported")
     return [
-        check for check in gated.checks
+        check
+        for check in gated.checks
         if check.segment is None or check.stops or check.verdict == "fail" or check.because in alarming
-    ]     # fmt: skip
+    ]
 
 
 def left_out(gated: Gated) -> str:
@@ -371,11 +380,14 @@ def _too_few(gated: Gated, checks: Sequence[Check]) -> str:
     """The segments that are too small for a check, each with its examples."""
     few = [check for check in checks if check.because == "few"]
     counts = dict.fromkeys((where(check), counted(check)) for check in few)
-    twice = {place for place, n in Counter(place for place, _ in counts).items() if n > 1}     # by metric another count
-    parts = list(dict.fromkeys(
-        f"{where(check)} {counted(check)}{f' of {check.metric}' if where(check) in twice else ''} (min_n {check.min_n})"
-        for check in few
-    ))  # fmt: skip
+    twice = {place for place, n in Counter(place for place, _ in counts).items() if n > 1}  # by metric another count
+    parts = list(
+        dict.fromkeys(
+            f"{where(check)} {counted(check)}{f' of {check.metric}' if where(check) in twice else ''} "
+            f"(min_n {check.min_n})"
+            for check in few
+        )
+    )
     parts += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
     more = f" and {len(parts) - MOST_NAMED} more (all are in the JSON)" if len(parts) > MOST_NAMED else ""
     return f"Too few examples for a check of their own: {', '.join(parts[:MOST_NAMED])}{more}." if parts else ""
@@ -387,8 +399,11 @@ def bounded(gated: Gated) -> list[str]:
     for family in gated.families:
         n = family.whole + family.segments
         if n == 1:
-            words.append("The check that blocks fails at one-sided alpha = 0.05." if family.on_fail == "block"
-                         else "The check that warns fails at one-sided alpha = 0.05.")     # fmt: skip
+            words.append(
+                "The check that blocks fails at one-sided alpha = 0.05."
+                if family.on_fail == "block"
+                else "The check that warns fails at one-sided alpha = 0.05."
+            )
             continue
         split = "half of it for the whole run, half for the segments, " if family.whole and family.segments else ""
         verb = "block" if family.on_fail == "block" else "warn"

@@ -42,8 +42,9 @@ def sections(check: GradeCheck) -> Iterator[ReportSection]:
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
         parts = tuple(
             (f"{line(value, 40)}: {safe(judge.name)}", *_cells(found))
-            for judge in check.judges for value, found in judge.segments.get(column, {}).items()
-        )  # fmt: skip
+            for judge in check.judges
+            for value, found in judge.segments.get(column, {}).items()
+        )
         yield ReportSection(f"By {safe(column)}", table=_table(parts))
     yield ReportSection(notes=(SAYS,))
 

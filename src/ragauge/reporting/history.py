@@ -38,14 +38,32 @@ SETS = (
     "All versions of a set stand together, under its first name: those of the same name, and those that share at least "
     "half of their examples. A line joins only runs over the same version that were judged alike."
 )
-MOST_CHANGES = 4     # settings named in a table
-MOST_VALUE = 40      # characters of a value in it
-MOST_SHOWN = 200     # characters of a value in a table of its own
+MOST_CHANGES = 4  # settings named in a table
+MOST_VALUE = 40  # characters of a value in it
+MOST_SHOWN = 200  # characters of a value in a table of its own
 BELOW = ReportColumn("", joins="below")
 FACTS = (
-    "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
-    "judge", "n", "responses", *COUNTED, "before", "changed", "baselines", "note", "judging_cost",
-)     # fmt: skip
+    "when",
+    "evaluated_at",
+    "name",
+    "run_id",
+    "set",
+    "set_version",
+    "series",
+    "apart",
+    "variant",
+    "system",
+    "git",
+    "judge",
+    "n",
+    "responses",
+    *COUNTED,
+    "before",
+    "changed",
+    "baselines",
+    "note",
+    "judging_cost",
+)
 
 
 def changed_words(row: HistoryRow, most: int = MOST_CHANGES) -> str:
@@ -103,10 +121,15 @@ def history_csv(history: History) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([plain_cell(name) for name in (*FACTS, *metrics)])
     for row in history.rows:
-        facts = encode(row) | {column: getattr(row.counts, column, None) for column in COUNTED} | {
-            "apart": "; ".join(row.apart), "changed": changed_words(row, len(row.changed)),
-            "baselines": " ".join(row.baselines),
-        }     # fmt: skip
+        facts = (
+            encode(row)
+            | {column: getattr(row.counts, column, None) for column in COUNTED}
+            | {
+                "apart": "; ".join(row.apart),
+                "changed": changed_words(row, len(row.changed)),
+                "baselines": " ".join(row.baselines),
+            }
+        )
         writer.writerow([*(plain_cell(facts[name]) for name in FACTS), *_numbers(row, history.columns)])
     return out.getvalue()
 
@@ -218,9 +241,11 @@ def _remarks(row: HistoryRow, many: bool) -> tuple[Wording, Wording, Wording, Wo
     """What changed, the note, the series and why the row below is no comparison; "" for nothing."""
     reasons = "; ".join(map(line, row.apart))
     return (
-        changed_words(row), f"“{line(row.note)}”" if row.note else "", f"series {row.series}" if many else "",
+        changed_words(row),
+        f"“{line(row.note)}”" if row.note else "",
+        f"series {row.series}" if many else "",
         (Phrase("not compared with the row below", "strong"), f": {reasons}") if reasons else "",
-    )     # fmt: skip
+    )
 
 
 def _instead(row: HistoryRow, many: bool) -> str:

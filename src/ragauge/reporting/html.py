@@ -66,34 +66,90 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=plainly,
-    )     # fmt: skip
+        loader=PackageLoader("ragauge.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=plainly,
+    )
     made.filters.update(line=words.line, breakable=breakable, as_command=command_html, tight=tight, closed_up=closed_up)
     made.globals.update(
-        {name: getattr(words, name) for name in (
-            "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
-            "share", "by_layer", "left_out", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "rectified_means", "known_no", "unreadable",
-        )},
-        **{name: getattr(verdict_words, name) for name in (
-            "verdict", "first_thing", "label_first", "outcomes", "verdict_pair", "older_rule", "settled_by",
-            "open_counts", "count_words", "labels_decide",
-        )},
-        against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
-        percent=percent, describe_missing=describe_missing,
-        arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
-        labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED,
-        verdicts=dict(verdict_words.VERDICTS), signs=dict(examples.MARKS),
+        {
+            name: getattr(words, name)
+            for name in (
+                "number",
+                "interval",
+                "with_error",
+                "between",
+                "estimate",
+                "counts",
+                "opened",
+                "signed",
+                "difference",
+                "share",
+                "by_layer",
+                "left_out",
+                "first_of_layers",
+                "ignored",
+                "correlation",
+                "confidence",
+                "pareto_line",
+                "rectified_means",
+                "known_no",
+                "unreadable",
+            )
+        },
+        **{
+            name: getattr(verdict_words, name)
+            for name in (
+                "verdict",
+                "first_thing",
+                "label_first",
+                "outcomes",
+                "verdict_pair",
+                "older_rule",
+                "settled_by",
+                "open_counts",
+                "count_words",
+                "labels_decide",
+            )
+        },
+        against=comparing.against,
+        compared=comparing.matched,
+        plural=plural,
+        opened_findings=page.OPENED,
+        percent=percent,
+        describe_missing=describe_missing,
+        arrows=dict(words.ARROWS),
+        layer_names=dict(words.LAYERS),
+        short=dict(words.SHORT_LAYERS),
+        labels=dict(words.LABELS),
+        states_of_runs=dict(words.STATES),
+        unnamed=words.UNNAMED,
+        verdicts=dict(verdict_words.VERDICTS),
+        signs=dict(examples.MARKS),
         stated_words=dict(examples.STATED_WORDS),
-        experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
-        meaning_of_experiments=confirmed.MEANING, experiment_verdicts=dict(confirmed.EXPERIMENT_VERDICTS),
-        heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
-        whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
-        found_in_answer=examples.found_in_answer, found_of_reference=examples.found_of_reference,
-        scored=examples.scored, valued=valued, track=scorecard.track, table=table_html, bar=bar_html,
-        lengths=lengths_html, linked=linked,
-    )  # fmt: skip
+        experiments_say=confirmed.experiments_say,
+        confirmed_share=confirmed.confirmed_share,
+        meaning_of_experiments=confirmed.MEANING,
+        experiment_verdicts=dict(confirmed.EXPERIMENT_VERDICTS),
+        heads_of_losses=losses.HEADS,
+        meaning_of_losses=losses.MEANING,
+        whose=alignment.whose,
+        change_class=page.change_class,
+        pairs=page.pairs,
+        spoken=page.spoken,
+        found_in_answer=examples.found_in_answer,
+        found_of_reference=examples.found_of_reference,
+        scored=examples.scored,
+        valued=valued,
+        track=scorecard.track,
+        table=table_html,
+        bar=bar_html,
+        lengths=lengths_html,
+        linked=linked,
+    )
     return made
 
 
@@ -120,10 +176,16 @@ def sections_page(
     from markupsafe import Markup
 
     style, digest = style_sheet()
-    return environment().get_template("sections.html").render(
-        **sections_values(found, Anchors(), title, about, what), framed=framed, digest=digest,
-        style=Markup(style),  # noqa: S704 - our own file
-    )     # fmt: skip
+    return (
+        environment()
+        .get_template("sections.html")
+        .render(
+            **sections_values(found, Anchors(), title, about, what),
+            framed=framed,
+            digest=digest,
+            style=Markup(style),  # noqa: S704 - our own file
+        )
+    )
 
 
 def sections_values(
@@ -162,9 +224,16 @@ def html(card: ScorecardData, *, framed: bool = False) -> str:
     from markupsafe import Markup
 
     style, digest = style_sheet()
-    return environment().get_template("report.html").render(
-        **page.context(card), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
-    )     # fmt: skip
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            **page.context(card),
+            framed=framed,
+            style=Markup(style),  # noqa: S704 - our own file
+            digest=digest,
+        )
+    )
 
 
 def comparison_html(compared: Compared, *, framed: bool = False) -> str:
@@ -172,9 +241,16 @@ def comparison_html(compared: Compared, *, framed: bool = False) -> str:
     from markupsafe import Markup
 
     style, digest = style_sheet()
-    return environment().get_template("compare.html").render(
-        **comparison_values(comparison_page.context(compared)), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
-    )     # fmt: skip
+    return (
+        environment()
+        .get_template("compare.html")
+        .render(
+            **comparison_values(comparison_page.context(compared)),
+            framed=framed,
+            style=Markup(style),  # noqa: S704 - our own file
+            digest=digest,
+        )
+    )
 
 
 def comparison_values(values: dict[str, Any]) -> dict[str, Any]:

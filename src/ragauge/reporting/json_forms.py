@@ -98,9 +98,7 @@ FORMS: Mapping[str, str] = {
         "starting_point reached outcome good other_outcomes=others without_outcome by_outcome"
     ),
     "Reached": "share value ci=interval",
-    "ByOutcome": (
-        "target verdict level n rate ci=interval trend=self:trend needed confidence levels"
-    ),
+    "ByOutcome": ("target verdict level n rate ci=interval trend=self:trend needed confidence levels"),
     "trend": "word=trend correlation ci=correlation_interval p_value",
     "ScoreLevel": "low high n rate ci=interval from_here=self:from_here serves",
     "from_here": "n=from_n rate=from_rate ci=from_interval",
@@ -166,9 +164,7 @@ FORMS: Mapping[str, str] = {
         "schema_version=schema_version() "
         "run_id name judge=judge_id n level against failures causes metrics[summary.metric] findings"
     ),
-    "MeanWorked": (
-        "sentence formula mean counts interval why_no_interval=why_none micro bounds judged summary"
-    ),
+    "MeanWorked": ("sentence formula mean counts interval why_no_interval=why_none micro bounds judged summary"),
     "ExampleView": (
         "example=example_of() response=response_of() evidence=evidence_of() untold=untold_of() scores cause=cause_of() "
         "verdict verdicts:verdict_pair reason=verdicts.reason settled_by=verdicts.settled_by"
@@ -190,8 +186,9 @@ FORMS: Mapping[str, str] = {
     "GradeCheck": "items grades several alphas ceiling judges weighted",
     "GradingJudge": "judge=name agreement alphas segments no_verdict=without",
     "GradeAgreement": "pairs=n items same weighted_kappa",
-    "CheckStep":
-        "judge=name judge_id at file n accuracy kappa change compared pairs fell judge_changed reweighted forgotten",
+    "CheckStep": (
+        "judge=name judge_id at file n accuracy kappa change compared pairs fell judge_changed reweighted forgotten"
+    ),
     "Detection": "base_rate majority precision recall f1",
     "Probabilities": "n auroc brier brier_base ece curve",
     "ReliabilityBin": "n least most p supported",
@@ -211,4 +208,4 @@ FORMS: Mapping[str, str] = {
         "kinds worst changes=rule.changes must=rule.must advice=rule.advice"
     ),
     "PositionProbe": "n decided position_flip first_place ties agreement flipped undecided",
-}     # fmt: skip
+}

@@ -266,10 +266,16 @@ class JudgeWithErrors(NamedTuple):
 def judges(check: JudgeCheck) -> list[JudgeWithErrors]:
     """In the order asked for."""
     return [
-        JudgeWithErrors(judge, {name: error for name, error in check.errors.get(judge.said.judge_id, {}).items()
-                              if error.labels is not None})
+        JudgeWithErrors(
+            judge,
+            {
+                name: error
+                for name, error in check.errors.get(judge.said.judge_id, {}).items()
+                if error.labels is not None
+            },
+        )
         for judge in check.judges
-    ]     # fmt: skip
+    ]
 
 
 def reach_of(labels: LabelGap) -> tuple[float, tuple[float, float]]:

@@ -36,18 +36,23 @@ def sections(found: JudgeCalibration) -> Iterator[ReportSection]:
     lost = [f"{count:,} left out: {why}" for why, count in learned.without.items()]
     gain = found.gain
     rows = (
-        _row("before" if found.changed else "as it is", gain.before), _row("after", gain.after),
+        _row("before" if found.changed else "as it is", gain.before),
+        _row("after", gain.after),
         ("difference", _figure(gain.brier, "+"), _figure(gain.log_loss, "+"), ""),
-    )     # fmt: skip
+    )
     table = ReportTable(columns("", numbers=("Brier", "log loss", "AUROC")), rows if found.changed else rows[:1])
     chosen, weak = Phrase(_why(found), "strong"), describe_weakness(gain.figures())
     warnings = (weak,) if weak else ()
     yield ReportSection("Calibration", "", (about, *lost), table, (chosen,), warnings=warnings)
     tried = [
-        (f"{one.name} (chosen)" if one.name == found.chosen else one.name, f"{one.brier:.4f}", f"{one.gain:+.4f}",
-         f"{one.error:.4f}")
+        (
+            f"{one.name} (chosen)" if one.name == found.chosen else one.name,
+            f"{one.brier:.4f}",
+            f"{one.gain:+.4f}",
+            f"{one.error:.4f}",
+        )
         for one in found.tried
-    ]  # fmt: skip
+    ]
     yield ReportSection(
         "Tried", table=ReportTable(columns("candidate", numbers=("Brier", "better by", "standard error")), tuple(tried))
     )

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.check import CheckedJudge, Differs, JudgeCheck, JudgePair
     from ragauge.stats.instrument import JudgeMeanError
 
-PEOPLE = "people, each by the others"     # the row of what a judge can be asked for at most
-MOST = 10     # parts that differ, in a terminal
+PEOPLE = "people, each by the others"  # the row of what a judge can be asked for at most
+MOST = 10  # parts that differ, in a terminal
 WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
 SAYS = (
     "kappa: agreement beyond chance, 1 = always, 0 = as chance would have it. balanced: mean over the labels of people "
@@ -34,12 +34,12 @@ KEPT = "How far its means lie from people's: kept, and from now on in the interv
 ESTIMATED = "Accuracy by the judges' verdicts alone (Dawid and Skene): an estimate, as if they erred independently"
 STANDS_IN = "Whether it may stand in for an annotator (alternative-annotator test)"
 ALPHA = "Krippendorff's alpha among annotators, and with each judge as one more"
-LABELLED = ("from", "by people", "by the judge", "difference")     # heads of `labelled_rows` behind the first
-EVEN = 0.5     # AUROC of a judge that tells nothing
-SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
-FEW = 50     # parts below which intervals are too wide to choose a judge by
+LABELLED = ("from", "by people", "by the judge", "difference")  # heads of `labelled_rows` behind the first
+EVEN = 0.5  # AUROC of a judge that tells nothing
+SLIGHT = 0.2  # a kappa up to which agreement is slight: Landis and Koch (1977)
+FEW = 50  # parts below which intervals are too wide to choose a judge by
 Rows = list[tuple[str, ...]]
-HeadedRows = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
+HeadedRows = tuple[str, tuple[str, ...], Rows]  # heading, columns, rows
 
 
 def sections(check: JudgeCheck, most: int | None = MOST) -> Iterator[ReportSection]:
@@ -59,13 +59,14 @@ def markdown(check: JudgeCheck) -> str:
     return writer.markdown("Judge check", sections(check, None))
 
 
-
 def lines(check: JudgeCheck) -> str:
     """Every part on which a judge and people differ, one a line."""
-    rows = [{"judge": judge.said.name, "mode": judge.said.mode, **encode(differs)}
-            for judge in check.judges for differs in judge.differs]  # fmt: skip
+    rows = [
+        {"judge": judge.said.name, "mode": judge.said.mode, **encode(differs)}
+        for judge in check.judges
+        for differs in judge.differs
+    ]
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
 
 
 def _head(check: JudgeCheck) -> Iterator[str]:
@@ -162,24 +163,41 @@ def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     if check.annotators_alpha:
         yield from _alphas(check)
     if any(judge.alternatives for judge in check.judges):
-        yield STANDS_IN, ("judge", "allowance", "annotators won", "advantage", "may stand in"), [
-            (judge_name(judge), f"{test.epsilon:g}", f"{test.winning:.0%} of {test.annotators}",
-             f"{test.advantage:.2f}", "yes" if test.passes else "no")
-            for judge in check.judges for test in judge.alternatives
-        ]  # fmt: skip
+        yield (
+            STANDS_IN,
+            ("judge", "allowance", "annotators won", "advantage", "may stand in"),
+            [
+                (
+                    judge_name(judge),
+                    f"{test.epsilon:g}",
+                    f"{test.winning:.0%} of {test.annotators}",
+                    f"{test.advantage:.2f}",
+                    "yes" if test.passes else "no",
+                )
+                for judge in check.judges
+                for test in judge.alternatives
+            ],
+        )
     yield from _telling(check)
     for checked in check.judges:
         labels = [WORDS.get(label, label) for label in checked.whole.labels]
-        rows: Rows = [(f"people: {label}", *(f"{n:,}" for n in row)) for label, row in
-                      zip(labels, checked.whole.table, strict=True)]  # fmt: skip
+        rows: Rows = [
+            (f"people: {label}", *(f"{n:,}" for n in row))
+            for label, row in zip(labels, checked.whole.table, strict=True)
+        ]
         yield f"{judge_name(checked)}: people (rows) and judge (columns)", ("", *labels), rows
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
         rows = [
-            (f"{line(value, 40)}: {judge_name(judge)}", f"{agreement.n:,}", figure(agreement.accuracy),
-             figure(agreement.kappa))
+            (
+                f"{line(value, 40)}: {judge_name(judge)}",
+                f"{agreement.n:,}",
+                figure(agreement.accuracy),
+                figure(agreement.kappa),
+            )
             for value in dict.fromkeys(v for judge in check.judges for v in judge.segments.get(column, {}))
-            for judge in check.judges if (agreement := judge.segments.get(column, {}).get(value)) is not None
-        ]  # fmt: skip
+            for judge in check.judges
+            if (agreement := judge.segments.get(column, {}).get(value)) is not None
+        ]
         yield f"By {safe(column)}", ("", "n", "accuracy", "Cohen's kappa"), rows
     if check.pairs:
         pairs: Rows = [_pair(pair, check) for pair in check.pairs]
@@ -193,8 +211,11 @@ def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     if asked:
         heads = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
         yield "What it takes", heads, [_cost(one, check.n_parts) for one in asked]
-    without: Rows = [(f"{judge_name(judge)}: {line(why, 90)}", f"{count:,}") for judge in check.judges
-                     for why, count in judge.without.items()]  # fmt: skip
+    without: Rows = [
+        (f"{judge_name(judge)}: {line(why, 90)}", f"{count:,}")
+        for judge in check.judges
+        for why, count in judge.without.items()
+    ]
     if without:
         yield "Why there is no verdict", ("", "parts"), without
 
@@ -203,8 +224,10 @@ def _alphas(check: JudgeCheck) -> Iterator[HeadedRows]:
     """How far annotators agree, and with each judge as one more of them."""
     scales = tuple(check.annotators_alpha)
     rows: Rows = [("people", *(figure(check.annotators_alpha[scale]) for scale in scales))]
-    rows += [(f"people and {judge_name(judge)}", *(figure(judge.alphas.get(scale)) for scale in scales))
-             for judge in check.judges]  # fmt: skip
+    rows += [
+        (f"people and {judge_name(judge)}", *(figure(judge.alphas.get(scale)) for scale in scales))
+        for judge in check.judges
+    ]
     yield ALPHA, ("", *scales), rows
 
 
@@ -212,36 +235,46 @@ def _estimated(check: JudgeCheck) -> Rows:
     """What the judges' verdicts alone suggest, beside what people say, on the labels that all judges know."""
     three = all(len(judge.whole.labels) > len(TWO) for judge in check.judges)
     return [
-        (judge_name(judge), "–" if value is None else f"{value:.2f}",
-         figure((judge.whole if three else judge.supported).accuracy))
+        (
+            judge_name(judge),
+            "–" if value is None else f"{value:.2f}",
+            figure((judge.whole if three else judge.supported).accuracy),
+        )
         for judge, value in zip(check.judges, check.estimated, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _telling(check: JudgeCheck) -> Iterator[HeadedRows]:
     """What the judges find of what is not supported, and what their probabilities are worth."""
     rows: Rows = [
-        (judge_name(judge), *map(figure, (of.precision, of.recall, of.f1, of.base_rate)),
-         "–" if of.majority is None else f"{of.majority:.2f}")
-        for judge in check.judges for of in [judge.detection]
-    ]  # fmt: skip
+        (
+            judge_name(judge),
+            *map(figure, (of.precision, of.recall, of.f1, of.base_rate)),
+            "–" if of.majority is None else f"{of.majority:.2f}",
+        )
+        for judge in check.judges
+        for of in [judge.detection]
+    ]
     yield "Finding what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
     sure = [(judge_name(judge), judge.probabilities) for judge in check.judges if judge.probabilities is not None]
     if sure:
         rows = [(name, figure(p.auroc), figure(p.brier), f"{p.brier_base:.2f}", f"{p.ece:.2f}") for name, p in sure]
         yield "Probabilities", ("judge", "AUROC", "Brier", "of the base rate", "ECE"), rows
     for name, p in sure:
-        rows = [(f"{bin_.least:.2f} to {bin_.most:.2f}", f"{bin_.n:,}", f"{bin_.p:.2f}", figure(bin_.supported))
-                for bin_ in p.curve]  # fmt: skip
+        rows = [
+            (f"{bin_.least:.2f} to {bin_.most:.2f}", f"{bin_.n:,}", f"{bin_.p:.2f}", figure(bin_.supported))
+            for bin_ in p.curve
+        ]
         yield f"{name}: its probabilities and people", ("p", "n", "mean p", "people: supported"), rows
 
 
 def _kept(check: JudgeCheck) -> Rows:
     """How far each judge's means lie from people's, by all labels kept so far."""
     return [
-        row for judge in check.judges
+        row
+        for judge in check.judges
         for row in labelled_rows(check.errors.get(judge.said.judge_id, {}), f"{judge_name(judge)}: ")
-    ]  # fmt: skip
+    ]
 
 
 def labelled_rows(errors: Mapping[str, JudgeMeanError], before: str = "") -> Rows:
@@ -253,8 +286,9 @@ def labelled_rows(errors: Mapping[str, JudgeMeanError], before: str = "") -> Row
     """
     return [
         (f"{before}{metric}", _from(error), f"{error.labels.people:.2f}", f"{error.labels.judge:.2f}", _gap(error))
-        for metric, error in errors.items() if error.labels is not None and metric != "unsupported"
-    ]  # fmt: skip
+        for metric, error in errors.items()
+        if error.labels is not None and metric != "unsupported"
+    ]
 
 
 def _from(error: JudgeMeanError) -> str:
@@ -272,7 +306,6 @@ def _gap(error: JudgeMeanError) -> str:
         return "–"
     shift, (low, high) = reach_of(error.labels)
     return f"{shift:+.2f} [{low:+.2f}, {high:+.2f}]"
-
 
 
 def _line(judge: CheckedJudge, over: Agreement, *, three: bool = False) -> tuple[str, ...]:
@@ -328,5 +361,3 @@ def _differs(number: int, differs: Differs) -> str:
     if window and verdict.window is not None:
         words += f"\n   by passage {verdict.window.passage}: {line(window, 220)}"
     return words
-
-

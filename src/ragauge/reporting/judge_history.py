@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.history import CheckStep
 
 HEADS = (
-    ReportColumn("checked", whole=True), ReportColumn("labels", room=1), ReportColumn("n", "number", whole=True),
-    ReportColumn("accuracy", "number", whole=True), ReportColumn("Cohen's kappa", "number", whole=True, room=2),
-    ReportColumn("change", "number", whole=True), ReportColumn("on"),
-)     # fmt: skip
+    ReportColumn("checked", whole=True),
+    ReportColumn("labels", room=1),
+    ReportColumn("n", "number", whole=True),
+    ReportColumn("accuracy", "number", whole=True),
+    ReportColumn("Cohen's kappa", "number", whole=True, room=2),
+    ReportColumn("change", "number", whole=True),
+    ReportColumn("on"),
+)
 NOTHING = "No judge was checked yet. ragauge judge check FILE --judge JUDGE checks one, and keeps what it finds."
 SAYS = (
     "accuracy and kappa are by supported or not. change: accuracy less that of the check before, on the parts that "
@@ -46,9 +50,14 @@ def _row(step: CheckStep) -> tuple[TableCell, ...]:
     on += ", another id" if step.judge_changed else ""
     on = ", ".join(filter(None, [on, "forgotten" if step.forgotten else ""]))
     return (
-        step.at[:16].replace("T", " "), line(step.file, 30), f"{step.n:,}", figure(step.accuracy), figure(step.kappa),
-        Phrase(changed, "bad" if step.fell else ""), on,
-    )     # fmt: skip
+        step.at[:16].replace("T", " "),
+        line(step.file, 30),
+        f"{step.n:,}",
+        figure(step.accuracy),
+        figure(step.kappa),
+        Phrase(changed, "bad" if step.fell else ""),
+        on,
+    )
 
 
 def _fell(step: CheckStep) -> str:

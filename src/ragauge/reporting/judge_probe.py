@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.position import PositionProbe
     from ragauge.analysis.judges.probes import JudgeProbes, ProbeCase, ProbeFinding
 
-MOST = 10     # pairs and reasons that are named
-LONG = 160     # characters of a text that is shown
-BEFORE = 60     # of them before a planted change
-KINDS = ("number", "name", "date", "unit", "negation")     # changes of a part itself
+MOST = 10  # pairs and reasons that are named
+LONG = 160  # characters of a text that is shown
+BEFORE = 60  # of them before a planted change
+KINDS = ("number", "name", "date", "unit", "negation")  # changes of a part itself
 TONES: Mapping[str, Tone] = {"ok": "good", "alarm": "bad", "not enough data": "unsure"}
 BY_PEOPLE = ("people", "families")
 HOW = (
@@ -77,12 +77,18 @@ def _warned(probed: JudgeProbes) -> Iterator[str]:
 
 def _table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
     heads = (
-        ReportColumn("probe", whole=True), ReportColumn("figure", whole=True, room=4),
-        ReportColumn("value", "number"), ReportColumn("95% interval", whole=True), ReportColumn("tolerance", "number"),
-        ReportColumn("verdict", whole=True), ReportColumn("n", "number"),
-        ReportColumn("seen", "number", room=2), ReportColumn("by itself", "number", room=2),
-        ReportColumn("changed", room=3), ReportColumn("must be", room=3),
-    )     # fmt: skip
+        ReportColumn("probe", whole=True),
+        ReportColumn("figure", whole=True, room=4),
+        ReportColumn("value", "number"),
+        ReportColumn("95% interval", whole=True),
+        ReportColumn("tolerance", "number"),
+        ReportColumn("verdict", whole=True),
+        ReportColumn("n", "number"),
+        ReportColumn("seen", "number", room=2),
+        ReportColumn("by itself", "number", room=2),
+        ReportColumn("changed", room=3),
+        ReportColumn("must be", room=3),
+    )
     return ReportTable(heads, tuple(map(_row, findings)))
 
 
@@ -93,20 +99,28 @@ def _row(one: ProbeFinding) -> tuple[str | Phrase, ...]:
     limit = sign + number(1 - one.tolerance if rule.complement else one.tolerance)
     plain = rule.compares not in BY_PEOPLE
     return (
-        rule.name, rule.figure, value, between(one.interval), limit, Phrase(one.verdict, TONES[one.verdict]),
-        f"{one.n:,}", number(one.changed) if plain and one.changed is not None else "–",
-        number(one.wavering) if plain and one.wavering is not None and rule.compares != "again" else "–", rule.changes,
+        rule.name,
+        rule.figure,
+        value,
+        between(one.interval),
+        limit,
+        Phrase(one.verdict, TONES[one.verdict]),
+        f"{one.n:,}",
+        number(one.changed) if plain and one.changed is not None else "–",
+        number(one.wavering) if plain and one.wavering is not None and rule.compares != "again" else "–",
+        rule.changes,
         rule.must,
-    )     # fmt: skip
+    )
 
 
 def _item(one: ProbeFinding) -> ReportItem:
     favoured = f" · milder towards {line(one.among)}" if one.among else ""
     worst = "\n".join(map(_case, one.worst))
     return ReportItem(
-        Phrase(one.rule.name, "strong"), (("must be", one.rule.must), ("do", one.rule.advice), ("such as", worst)),
+        Phrase(one.rule.name, "strong"),
+        (("must be", one.rule.must), ("do", one.rule.advice), ("such as", worst)),
         about=f"{one.rule.figure} {number(one.value or 0.0)} {between(one.interval)}{favoured}",
-    )     # fmt: skip
+    )
 
 
 def _milder(one: ProbeFinding) -> ReportItem:
@@ -114,9 +128,10 @@ def _milder(one: ProbeFinding) -> ReportItem:
     share = one.milder or 0.0
     count = f"{round(share * one.n):,} of {one.n:,} verdicts ({share:.0%})"
     return ReportItem(
-        Phrase(one.rule.name, "strong"), (("means", one.rule.if_milder),),
+        Phrase(one.rule.name, "strong"),
+        (("means", one.rule.if_milder),),
         about=f"neither supported nor {_said(one.rule.best)}: {count}; no alarm",
-    )     # fmt: skip
+    )
 
 
 def _case(case: ProbeCase) -> str:

@@ -25,14 +25,20 @@ UNCHECKED = (
 )
 LAST = "Accuracy and kappa: of the last check, by supported or not. A judge's page has every check, and what changed."
 HEADS = (
-    ReportColumn("judge", fold=True), ReportColumn("runs", "number"), ReportColumn("last check", whole=True),
-    ReportColumn("n", "number", room=2), ReportColumn("accuracy", "number", whole=True),
-    ReportColumn("Cohen's kappa", "number", whole=True, room=1), ReportColumn("labels", room=3),
-)     # fmt: skip
+    ReportColumn("judge", fold=True),
+    ReportColumn("runs", "number"),
+    ReportColumn("last check", whole=True),
+    ReportColumn("n", "number", room=2),
+    ReportColumn("accuracy", "number", whole=True),
+    ReportColumn("Cohen's kappa", "number", whole=True, room=1),
+    ReportColumn("labels", room=3),
+)
 BY_METRIC = (
-    ReportColumn("metric"), ReportColumn(LABELLED[0], joins="below"), *columns(numbers=LABELLED[1:-1]),
+    ReportColumn("metric"),
+    ReportColumn(LABELLED[0], joins="below"),
+    *columns(numbers=LABELLED[1:-1]),
     ReportColumn(LABELLED[-1], "number", whole=True),
-)     # fmt: skip
+)
 
 
 def name_of(judge: KnownJudge) -> str:
@@ -53,9 +59,10 @@ def list_sections(found: Sequence[KnownJudge]) -> Iterator[ReportSection]:
     rows = tuple((_named(one), f"{one.runs:,}", *_last(one)) for one in found)
     unchecked = all(one.last is None for one in found)
     yield ReportSection(
-        table=ReportTable(HEADS, rows), notes=(UNCHECKED,) if unchecked else (LAST,),
+        table=ReportTable(HEADS, rows),
+        notes=(UNCHECKED,) if unchecked else (LAST,),
         commands=(command("judge", "check", "labels.jsonl"),) if unchecked else (),
-    )  # fmt: skip
+    )
 
 
 def _named(judge: KnownJudge) -> tuple[Phrase, ...]:
@@ -113,8 +120,13 @@ def _compared(found: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:
     if found.drawn is None:
         return ()
     number = str(found.drawn[0])
-    return (("How far its verdicts agree with what was labelled so far: ",
-             Phrase(f"draw {number}", to=("agreement", number)), "."),)     # fmt: skip
+    return (
+        (
+            "How far its verdicts agree with what was labelled so far: ",
+            Phrase(f"draw {number}", to=("agreement", number)),
+            ".",
+        ),
+    )
 
 
 def _checked(step: CheckStep) -> tuple[str | Phrase, ...]:

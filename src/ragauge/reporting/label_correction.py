@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.label_correction import CorrectedDay
     from ragauge.analysis.monitoring.replaying import DayMean, SeriesStatus
 
-BAND = 1.96     # standard errors
-MAX_DAYS = 3     # that one sentence names
+BAND = 1.96  # standard errors
+MAX_DAYS = 3  # that one sentence names
 
 
 def describe_column(series: Sequence[SeriesStatus]) -> str:
@@ -65,7 +65,7 @@ def day_points(days: Sequence[DayMean], corrected: Sequence[CorrectedDay], first
             points.append(ChartPoint(place, labels.mean, "mean of the day", labels.low, labels.high))
             own.append(ChartPoint(place, labels.judge_mean, "judge's own, where labels correct it"))
             continue
-        off = None if error is None else BAND * error     # shares end at 0 and 1, and so does what they may be
+        off = None if error is None else BAND * error  # shares end at 0 and 1, and so does what they may be
         low, high = (None, None) if off is None else (max(0.0, mean - off), min(1.0, mean + off))
         points.append(ChartPoint(place, mean, "mean of the day", low, high))
     return [*points, *own]

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from ragauge.data.label import DrawProgress
 
 ASKED = {
-    "support": "Do the passages support the answer?", "relevance": "Is each passage relevant?",
-    "address": "Does the answer address the question?", "refuse": "Does the answer decline to answer?",
-}     # fmt: skip
-MOST_NAMES = 4     # annotators that a row names
+    "support": "Do the passages support the answer?",
+    "relevance": "Is each passage relevant?",
+    "address": "Does the answer address the question?",
+    "refuse": "Does the answer decline to answer?",
+}
+MOST_NAMES = 4  # annotators that a row names
 
 
 def draw_sections(found: Sequence[DrawProgress], run: str = "") -> Iterator[ReportSection]:
@@ -33,18 +35,25 @@ def draw_sections(found: Sequence[DrawProgress], run: str = "") -> Iterator[Repo
         yield ReportSection(lead=(lead,), commands=(draws,))
         return
     heads = (
-        ReportColumn("draw", whole=True), ReportColumn("run", fold=True), ReportColumn("question"),
-        *columns(numbers=("answers", "parts")), ReportColumn("labelled by"), ReportColumn("drawn", room=1),
-    )     # fmt: skip
+        ReportColumn("draw", whole=True),
+        ReportColumn("run", fold=True),
+        ReportColumn("question"),
+        *columns(numbers=("answers", "parts")),
+        ReportColumn("labelled by"),
+        ReportColumn("drawn", room=1),
+    )
     rows = tuple(
         (
-            Phrase(f"draw {one.draw}", to=("draw", one.draw)), Phrase(line(one.run, 60), to=("run", one.run_id)),
+            Phrase(f"draw {one.draw}", to=("draw", one.draw)),
+            Phrase(line(one.run, 60), to=("run", one.run_id)),
             f"{one.question}{', of whole answers' if one.by == 'answer' else ''}: {in_words(one.question)}",
-            f"{one.answers:,}", f"{one.parts:,}",
-            _people(one), f"{one.at[:16].replace('T', ' ')}, {one.scheme}",
+            f"{one.answers:,}",
+            f"{one.parts:,}",
+            _people(one),
+            f"{one.at[:16].replace('T', ' ')}, {one.scheme}",
         )
         for one in found
-    )     # fmt: skip
+    )
     yield ReportSection(table=ReportTable(heads, rows), notes=("More are drawn by:",), commands=(draws,))
 
 

@@ -41,7 +41,10 @@ def _shown(task: LabelTask) -> dict[str, object]:
     """What is seen of a task; accepted answers where its question sees them, earlier turns where there are some."""
     more = {"references": task.references, "history": task.history}
     shown: dict[str, object] = {
-        "query": task.query, "passages": task.passages, "answer": task.answer, "parts": task.parts
+        "query": task.query,
+        "passages": task.passages,
+        "answer": task.answer,
+        "parts": task.parts,
     }
     return shown | {name: texts for name, texts in more.items() if texts}
 
@@ -62,17 +65,29 @@ def label_page(tasks: Sequence[LabelTask], asking: LabelAsking, *, adjudicating:
     script = made.get_template("label/page.js").render()
     style = made.get_template("label/page.css").render()
     given = {
-        "page": digest([asking.question, asking.guideline, adjudicating, [[one.key, list(map(part_text, one.parts))]
-                        for one in tasks]])[:16],
-        "question": asking.question, "guideline": asking.guideline, "instructions": asking.instructions,
-        "annotator": ADJUDICATOR if adjudicating else "", "values": list(asking.choices),
+        "page": digest(
+            [
+                asking.question,
+                asking.guideline,
+                adjudicating,
+                [[one.key, list(map(part_text, one.parts))] for one in tasks],
+            ]
+        )[:16],
+        "question": asking.question,
+        "guideline": asking.guideline,
+        "instructions": asking.instructions,
+        "annotator": ADJUDICATOR if adjudicating else "",
+        "values": list(asking.choices),
         "tasks": [{"key": one.key, **_shown(one)} for one in tasks],
-    }     # fmt: skip
+    }
     held = json.dumps(given).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return made.get_template("label/page.html").render(
-        script=Markup(script), style=Markup(style), data=Markup(held),  # noqa: S704 - our own files; JSON without markup
-        script_hash=_hash(script), style_hash=_hash(style),
-    )     # fmt: skip
+        script=Markup(script),  # noqa: S704 - our own file
+        style=Markup(style),  # noqa: S704 - our own file
+        data=Markup(held),  # noqa: S704 - our own files; JSON without markup
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+    )
 
 
 def _hash(text: str) -> str:

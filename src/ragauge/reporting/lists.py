@@ -18,7 +18,7 @@ from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 
-MOST = 40     # characters of a name that an id repeats
+MOST = 40  # characters of a name that an id repeats
 
 
 class Anchors:
@@ -69,8 +69,8 @@ class Anchors:
         self._pointed[kind, *names] = at
 
 
-OTHER, NONE = "(other)", "(none)"     # values of a segment that stand for several, or for none
-FORMS = (".json", ".csv", ".parquet", ".html")     # endings of an address that name a form of its page
+OTHER, NONE = "(other)", "(none)"  # values of a segment that stand for several, or for none
+FORMS = (".json", ".csv", ".parquet", ".html")  # endings of an address that name a form of its page
 
 
 class ServedLinks:
@@ -91,7 +91,7 @@ class ServedLinks:
 
     def __init__(
         self, root: str, run_id: str, asked: Mapping[str, str] | None = None, causes: Collection[str] | None = None
-    ) -> None:     # fmt: skip
+    ) -> None:
         self._root, self._run, self._asked = root, f"{root}/runs/{quote(run_id, safe='')}", dict(asked or {})
         self._run_id, self._causes = run_id, causes
 
@@ -131,7 +131,7 @@ class ServedLinks:
             case "cause", cause if self._causes is None or cause in self._causes:
                 return self.examples({"cause": cause})
             case "seg", column, value if value not in (OTHER, NONE):
-                return self.examples({f"segment.{column}": value, "sort": "quality"})     # the worst first
+                return self.examples({f"segment.{column}": value, "sort": "quality"})  # the worst first
             case "seg-c", column, value, cause if value not in (OTHER, NONE):
                 return self.examples({f"segment.{column}": value, "cause": cause})
             case "low", metric:
@@ -190,7 +190,7 @@ def question(asked: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
 
 
 MOST_NAME = 40
-NOT_FAILED: tuple[Verdict, ...] = ("unclear", "passed", "not_judged")     # listed after the failed, in this order
+NOT_FAILED: tuple[Verdict, ...] = ("unclear", "passed", "not_judged")  # listed after the failed, in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,9 @@ def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -
             of = max(len(mine), card.causes.get(cause, 0))
             by_cause.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
     totals: Mapping[Verdict, int] = {
-        "unclear": card.unclear_examples, "passed": card.passed_examples, "not_judged": card.not_judged_examples
+        "unclear": card.unclear_examples,
+        "passed": card.passed_examples,
+        "not_judged": card.not_judged_examples,
     }
     for verdict in NOT_FAILED:
         mine = tuple(row for row in listed if row.listed.verdict == verdict)

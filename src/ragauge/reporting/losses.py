@@ -12,7 +12,7 @@ from ragauge.reporting.lists import Anchors
 from ragauge.reporting.words import ARROWS, between, estimate, line
 from ragauge.text.messages import number, plural, signed
 
-FIRST = ("answer_correctness", "correctness", "exact_match", "answer_recall", "token_f1")     # that stand for all
+FIRST = ("answer_correctness", "correctness", "exact_match", "answer_recall", "token_f1")  # that stand for all
 HEADS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")
 MEANING = (
     "lost to retrieval: oracle_gap, labelled passages less own retrieval. lost to generation: the best value less "
@@ -66,13 +66,13 @@ def losses(gaps: Gaps | None, anchors: Anchors) -> Losses | None:
     by_segment = {
         line(column): tuple(
             LossRow(line(value), anchors.link("seg", column, value), _cut(gap), cells(gap))
-            for value, gaps_of in values.items() for gap in gaps_of if gap.metric == first
+            for value, gaps_of in values.items()
+            for gap in gaps_of
+            if gap.metric == first
         )
         for column, values in gaps.segments.items()
-    }     # fmt: skip
-    rows = tuple(
-        LossRow(named(gap), anchors.link("def", gap.metric), _cut(gap), cells(gap)) for gap in leading(gaps)
-    )
+    }
+    rows = tuple(LossRow(named(gap), anchors.link("def", gap.metric), _cut(gap), cells(gap)) for gap in leading(gaps))
     return Losses(sentence(gaps), against(gaps), first, rows, by_segment, tuple(minded(gaps)))
 
 

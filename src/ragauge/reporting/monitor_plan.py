@@ -11,25 +11,30 @@ from ragauge.text.messages import number, plural
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.planning import MonitorPlan, PlannedDelay
 
-PERIODS = 2      # that were simulated
+PERIODS = 2  # that were simulated
 
 
 def sections(plan: MonitorPlan) -> Iterator[ReportSection]:
     """Days to see a drop, and dollars a day, by the share of requests that is judged."""
     drops = plan.rates[0].delays
     heads = (
-        ReportColumn("judged", "number"), ReportColumn("scores a day", "number"), ReportColumn("$ a day", "number"),
+        ReportColumn("judged", "number"),
+        ReportColumn("scores a day", "number"),
+        ReportColumn("$ a day", "number"),
         ReportColumn("known after", "number"),
         *(ReportColumn(f"drop of {one.drop:.0%}", "number", whole=True) for one in drops),
-    )     # fmt: skip
+    )
     longest = f"> {PERIODS * plan.days} d"
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
-            f"{one.rate:.0%}", f"{one.scores:,.0f}", "?" if one.cost is None else f"{one.cost:,.2f}",
-            f"{one.baseline:,} d", *(_delay(delay, longest) for delay in one.delays),
+            f"{one.rate:.0%}",
+            f"{one.scores:,.0f}",
+            "?" if one.cost is None else f"{one.cost:,.2f}",
+            f"{one.baseline:,} d",
+            *(_delay(delay, longest) for delay in one.delays),
         )
         for one in plan.rates
-    )     # fmt: skip
+    )
     what = f"{plan.metric}: mean {number(plan.mean)}" if plan.metric else f"Scores with a mean of {number(plan.mean)}"
     yield ReportSection(
         "Plan of a monitor",

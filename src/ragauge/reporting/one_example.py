@@ -29,8 +29,12 @@ from ragauge.reporting.verdict_words import VERDICTS, labels_decide, settled_by,
 from ragauge.reporting.words import UNNAMED, safe
 
 TONES: Mapping[str, Tone] = {
-    "supported": "good", "contradicted": "bad", "not_in_context": "unsure", "unclear": "unsure", "failed": "faint",
-}     # fmt: skip
+    "supported": "good",
+    "contradicted": "bad",
+    "not_in_context": "unsure",
+    "unclear": "unsure",
+    "failed": "faint",
+}
 MOST_TEXT = 500
 
 
@@ -49,8 +53,9 @@ def sections(view: ExampleView) -> Iterator[ReportSection]:
     known = [f"{name} {scored(name, score.value)}" for name, score in view.scores.items() if score.value is not None]
     others = [
         f"{name}: {s.reason}" if s.status == "scored" else f"{name}: {s.status} ({s.reason})"
-        for name, s in view.scores.items() if s.status != "scored" or s.reason
-    ]  # fmt: skip
+        for name, s in view.scores.items()
+        if s.status != "scored" or s.reason
+    ]
     yield ReportSection(Phrase("Scores", "title"), lead=(" · ".join(known),), notes=tuple(map(safe, others)))
 
 
@@ -128,9 +133,11 @@ def _reference(view: ExampleView) -> Iterator[Wording]:
         chance = "" if claim.p is None else f" (p {claim.p:.2f})"
         stated = f"; {STATED_WORDS[claim.stated]}" if claim.stated else ""
         yield (
-            Phrase(f"  {where}", "good" if claim.found == "yes" else "unsure"), Phrase(chance, "faint"),
-            Phrase(stated, "good" if claim.stated == "yes" else "unsure"), f"  {safe(claim.text)}",
-        )     # fmt: skip
+            Phrase(f"  {where}", "good" if claim.found == "yes" else "unsure"),
+            Phrase(chance, "faint"),
+            Phrase(stated, "good" if claim.stated == "yes" else "unsure"),
+            f"  {safe(claim.text)}",
+        )
     if found := found_of_reference(view):
         yield f"  {found}"
     if gone := missed(view):
@@ -144,8 +151,13 @@ def _passages(view: ExampleView) -> Iterator[Wording]:
         yield Phrase("nothing was retrieved", "bad")
     yield from _untold(view, "passages")
     for shelf in shelves(view):
-        told = (("gold", shelf.gold), ("used", shelf.used), ("relevant", shelf.relevant),
-                ("off the question", shelf.relevant is False), ("stale", shelf.stale))     # fmt: skip
+        told = (
+            ("gold", shelf.gold),
+            ("used", shelf.used),
+            ("relevant", shelf.relevant),
+            ("off the question", shelf.relevant is False),
+            ("stale", shelf.stale),
+        )
         marks = " ".join(mark for mark, there in told if there)
         yield Phrase(f"{shelf.rank}. {safe(shelf.passage.passage_id)}", "strong"), Phrase(f"  {marks}", "good")
         yield _cut(shelf.text)

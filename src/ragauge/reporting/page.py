@@ -34,19 +34,28 @@ from ragauge.reporting.segments import ranked
 from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
 from ragauge.text.messages import number
 
-LEVELS = 10               # shades of the heat map
-MOST_VALUES = 12          # values of a segment column shown
+LEVELS = 10  # shades of the heat map
+MOST_VALUES = 12  # values of a segment column shown
 MOST_METRICS = 6
-MOST_SETTINGS = 110      # characters of a line of settings
-OPENED = 3                # findings that stand open; the others open on a click
+MOST_SETTINGS = 110  # characters of a line of settings
+OPENED = 3  # findings that stand open; the others open on a click
 SECTIONS = (
-    ("todo", "What to do"), ("changes", "What changed"), ("history", "History"), ("scores", "Scorecard"),
-    ("failures", "Failures by cause"), ("losses", "Where quality is lost"),
-    ("segments", "By segment"), ("spread", "Spread of scores"), ("alignment", "Ranking and answers"),
+    ("todo", "What to do"),
+    ("changes", "What changed"),
+    ("history", "History"),
+    ("scores", "Scorecard"),
+    ("failures", "Failures by cause"),
+    ("losses", "Where quality is lost"),
+    ("segments", "By segment"),
+    ("spread", "Spread of scores"),
+    ("alignment", "Ranking and answers"),
     ("cost", "Latency and cost"),
-    ("examples", "Worst examples"), ("all", "All examples"), ("trust", "How it was judged"),
-    ("definitions", "Metrics"), ("configuration", "Configuration"),
-)     # fmt: skip
+    ("examples", "Worst examples"),
+    ("all", "All examples"),
+    ("trust", "How it was judged"),
+    ("definitions", "Metrics"),
+    ("configuration", "Configuration"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,30 +138,41 @@ def context(card: ScorecardData, served: ServedLinks | None = None) -> dict[str,
         anchors.add("finding", finding.cause)
     rows = lists.rows(card, anchors) if served is None else ()
     chapters = drill_down.chapters(card, rows, anchors)
-    groups = lists.groups(card, rows, anchors)     # before the figures, whose bars lead to them
+    groups = lists.groups(card, rows, anchors)  # before the figures, whose bars lead to them
     low = drill_down.scores_link(card, anchors) if served is None else partial(served.link, "low")
     if served is not None:
         lists.point_at_scores(card, anchors, served)
     first = headline(card.summaries)
     values: dict[str, Any] = {
-        "card": card, "anchors": anchors,
-        "groups": groups, "listed": rows, "low": low,
+        "card": card,
+        "anchors": anchors,
+        "groups": groups,
+        "listed": rows,
+        "low": low,
         "history": tuple(section.table for section in history.of_report(card.history)),
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.metrics} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),
         "readings_of": {number: tuple(bars.readings(finding, low)) for number, finding in enumerate(card.findings, 1)},
-        "heat": tuple(heat_maps(card, anchors)), "sizes": tuple(segment_sizes.sizes(card)),
-        "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
-        "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
-        "ranks": figures.ranks(card, anchors), "positions": figures.positions(card, anchors),
-        "losses": losses.losses(card.gaps, anchors), "experiments": confirmed.by_example(card.confirmed),
-        "stages": figures.stages(card, anchors), "lengths": tuple(figures.lengths(card, anchors)),
-        "times": figures.times(card, anchors), "total": figures.total(card, anchors),
-        "shown": tuple(in_full(view, anchors) for view in card.worst) if served is None else (), "columns": first,
+        "heat": tuple(heat_maps(card, anchors)),
+        "sizes": tuple(segment_sizes.sizes(card)),
+        "pareto": figures.pareto(card, anchors),
+        "by_segment": tuple(figures.by_segment(card, anchors)),
+        "legend": figures.legend(card),
+        "spreads": tuple(figures.spreads(card, anchors)),
+        "ranks": figures.ranks(card, anchors),
+        "positions": figures.positions(card, anchors),
+        "losses": losses.losses(card.gaps, anchors),
+        "experiments": confirmed.by_example(card.confirmed),
+        "stages": figures.stages(card, anchors),
+        "lengths": tuple(figures.lengths(card, anchors)),
+        "times": figures.times(card, anchors),
+        "total": figures.total(card, anchors),
+        "shown": tuple(in_full(view, anchors) for view in card.worst) if served is None else (),
+        "columns": first,
         **_elsewhere(card, served, first),
         "config": settings_text(plain(card.run.config)),
-    }  # fmt: skip
+    }
     values |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
     leads = figures.cause_link(anchors, card)
     for cause in {*card.causes, *(card.baseline.failures.base if card.baseline else ())}:
@@ -174,14 +194,19 @@ def sections(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The sections that have something to show: (id, title)."""
     card = values["card"]
     there = {
-        "todo": card.findings, "changes": values["changed"], "history": card.history,
-        "failures": values["pareto"], "losses": values["losses"], "segments": values["heat"] or values["sizes"],
+        "todo": card.findings,
+        "changes": values["changed"],
+        "history": card.history,
+        "failures": values["pareto"],
+        "losses": values["losses"],
+        "segments": values["heat"] or values["sizes"],
         "spread": values["spreads"],
         "alignment": card.overview.alignment or values["stages"] or values["lengths"],
-        "cost": values["times"] or card.overview.spending, "examples": values["shown"] or values["worst"],
+        "cost": values["times"] or card.overview.spending,
+        "examples": values["shown"] or values["worst"],
         "all": values["groups"],
         "definitions": values["definitions"],
-    }  # fmt: skip
+    }
     for name, title in SECTIONS:
         if there.get(name, True):
             yield name, title
@@ -214,9 +239,7 @@ def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> Show
     """One example with everything that a reader needs to check a number; `whole` leaves nothing of a text out."""
     anchor = anchors.add("ex", view.example.query_id, view.response.repeat)
     stood = shelves(view, whole=whole)
-    marked = {
-        (shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins
-    }
+    marked = {(shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins}
     facts, labels = examples.answer_facts(view), examples.labels(view)
     reasons: dict[str, list[str]] = {}
     for name, score in view.scores.items():
@@ -227,12 +250,19 @@ def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> Show
             reasons.setdefault(score.reason, []).append(name)
     claims = facts.claims if facts else ()
     return ShownExample(
-        anchor, view, examples.pieces(view),
+        anchor,
+        view,
+        examples.pieces(view),
         {claim.n: _verdict(claim, labels[claim.n], anchor, marked, len(stood)) for claim in claims},
-        stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.off_question(view),
-        examples.missed(view), {part: examples.untold(view, part) for part in examples.TELLS},
+        stood,
+        examples.wanted(view),
+        examples.checked(view),
+        examples.cited(view),
+        examples.off_question(view),
+        examples.missed(view),
+        {part: examples.untold(view, part) for part in examples.TELLS},
         tuple((reason, ", ".join(names)) for reason, names in reasons.items()),
-    )     # fmt: skip
+    )
 
 
 def _verdict(claim: Claim, label: str, name: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
@@ -243,11 +273,15 @@ def _verdict(claim: Claim, label: str, name: str, marked: set[tuple[int, int]], 
     window = claim.window.passage if claim.window is not None else 0
     first = window if (window, claim.n) in marked else ranks[0] if ranks else 0
     if label in ("not_in_context", "unclear") and first and first not in ranks:
-        ranks.append(first)     # the passage that comes closest
+        ranks.append(first)  # the passage that comes closest
     return ClaimVerdict(
-        claim, label, examples.MARKS[label], examples.says(claim, label), tuple((rank, place(rank)) for rank in ranks),
+        claim,
+        label,
+        examples.MARKS[label],
+        examples.says(claim, label),
+        tuple((rank, place(rank)) for rank in ranks),
         place(first) if first else "",
-    )     # fmt: skip
+    )
 
 
 def change_class(change: MetricChange) -> str:
@@ -281,9 +315,11 @@ def settings_text(value: Any, depth: int = 0) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     if not isinstance(value, dict | list) or len(text) + 2 * depth <= MOST_SETTINGS:
         return text
-    named = [("", one) for one in value] if isinstance(value, list) else [
-        (f"{json.dumps(str(key), ensure_ascii=False)}: ", one) for key, one in value.items()
-    ]  # fmt: skip
+    named = (
+        [("", one) for one in value]
+        if isinstance(value, list)
+        else [(f"{json.dumps(str(key), ensure_ascii=False)}: ", one) for key, one in value.items()]
+    )
     inner = ",\n".join(f"{'  ' * (depth + 1)}{name}{settings_text(one, depth + 1)}" for name, one in named)
     begins, ends = "[]" if isinstance(value, list) else "{}"
     return f"{begins}\n{inner}\n{'  ' * depth}{ends}"

@@ -12,9 +12,9 @@ from ragauge.data.facts import Claim
 from ragauge.data.response import REDACTED, Passage
 from ragauge.reporting.examples import answer_facts, labels, seen
 
-MOST_TEXT = 900       # characters of a passage shown beside those around its marks
-AROUND = 160          # characters kept on each side of a mark
-LONGEST = 24          # characters of a word that a cut goes around
+MOST_TEXT = 900  # characters of a passage shown beside those around its marks
+AROUND = 160  # characters kept on each side of a mark
+LONGEST = 24  # characters of a word that a cut goes around
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class PassageMark:
     start: int
     end: int
     claim: Claim | None = None
-    label: str = ""     # of the claim
+    label: str = ""  # of the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +95,23 @@ def shelves(view: ExampleView, *, whole: bool = False) -> tuple[PassageView, ...
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
         labelled, rated = passage.doc_id in gold, ratings.get(rank)
         relevant = rated or None if labelled else rated
-        views.append(PassageView(
-            rank, passage, stretches, shown, labelled, rank in known.used, relevant, rank in against,
-            rank in known.stale,
-        ))  # fmt: skip
+        views.append(
+            PassageView(
+                rank,
+                passage,
+                stretches,
+                shown,
+                labelled,
+                rank in known.used,
+                relevant,
+                rank in against,
+                rank in known.stale,
+            )
+        )
     return tuple(views)
 
 
-def _windows(
-    claims: Iterable[Claim], labels: Mapping[int, str], rank: int, text: str
-) -> Iterator[PassageMark]:     # fmt: skip
+def _windows(claims: Iterable[Claim], labels: Mapping[int, str], rank: int, text: str) -> Iterator[PassageMark]:
     for claim in claims:
         if claim.window is not None and claim.window.passage == rank and text != REDACTED:
             start, end = max(0, claim.window.start), min(len(text), claim.window.end)

@@ -18,7 +18,6 @@ SHARED = (
 HEADS = ("calls", "failed", "tokens in", "tokens out", "cost")
 
 
-
 def sections(cost: RunCost) -> Iterator[ReportSection]:
     """Everything, the most expensive examples alone."""
     name, run = safe(cost.run.name), f"run {cost.run.run_id}"

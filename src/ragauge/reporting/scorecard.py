@@ -49,7 +49,7 @@ from ragauge.reporting.words import (
     share,
     unreadable,
     with_error,
-)  # fmt: skip
+)
 from ragauge.text.messages import command, number, plural, valued
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ MOST_FINDINGS = 5
 MOST_CAUSES = 6
 SIGNS: Mapping[str, str] = {"better": " ▲", "worse": " ▼", "changed": " ◆"}
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
-JUDGED = "including judge error"     # head of the column with the wider interval
+JUDGED = "including judge error"  # head of the column with the wider interval
 
 
 def sections(card: ScorecardData, report: Path | None = None) -> Iterator[ReportSection]:
@@ -70,16 +70,17 @@ def sections(card: ScorecardData, report: Path | None = None) -> Iterator[Report
         report: where the full report was written; None = say how to get it.
     """
     yield _head(card)
-    yield ReportSection(
-        table=scores(card), notes=tuple(_under(card)), after=tuple(_pending(card)),
-    )     # fmt: skip
+    yield ReportSection(table=scores(card), notes=tuple(_under(card)), after=tuple(_pending(card)))
     if card.causes:
         yield ReportSection("Failures by cause", lead=(pareto_line(card),), table=_causes(card))
     if card.findings:
-        yield ReportSection("What to do", items=tuple(
-            _finding(number, finding, experiments_say(card.confirmed, finding.cause))
-            for number, finding in enumerate(card.findings[:MOST_FINDINGS], 1)
-        ))     # fmt: skip
+        yield ReportSection(
+            "What to do",
+            items=tuple(
+                _finding(number, finding, experiments_say(card.confirmed, finding.cause))
+                for number, finding in enumerate(card.findings[:MOST_FINDINGS], 1)
+            ),
+        )
     if (worst := _worst_segments(card)) is not None:
         yield worst
     if named := segment_sizes.sizes(card):
@@ -117,10 +118,11 @@ def scores(card: ScorecardData) -> ReportTable:
     changes = {change.metric: change for change in card.baseline.metrics} if card.baseline else {}
     wide = [summary for summary in card.summaries if summary.judged is not None]
     heads = [
-        ReportColumn("metric", fold=True), ReportColumn("mean", "number", whole=True, tone="strong"),
+        ReportColumn("metric", fold=True),
+        ReportColumn("mean", "number", whole=True, tone="strong"),
         ReportColumn(f"{card.level:.0%} interval", whole=True, joins="after"),
         ReportColumn("on 0 to 1", "bar", whole=True, room=3, joins="after", ends=("0", "1")),
-    ]     # fmt: skip
+    ]
     if wide:
         instead = f"{opened(JUDGED)}: {', '.join(f'{summary.metric} {with_error(summary)}' for summary in wide)}"
         heads.append(ReportColumn(JUDGED, whole=True, room=5, joins="named", tone="faint", instead=(instead,)))
@@ -131,20 +133,26 @@ def scores(card: ScorecardData) -> ReportTable:
         ReportColumn("micro", "number", whole=True),
         ReportColumn("counts", room=2, instead=tuple(_alike(card)), carried=True, tone="faint"),
         *((ReportColumn("with the failed ones", whole=True, room=6, joins="named", tone="faint"),) if bounded else ()),
-    ]     # fmt: skip
+    ]
     rows: list[tuple[TableCell, ...]] = []
     for layer, summaries in by_layer(card.summaries):
         name, _, question = LAYERS[layer].partition(":")
         rows.append(((name, f":{question}"),))
         for summary in summaries:
             change = _change(changes.get(summary.metric), summary.kind) if changes else ()
-            rows.append((
-                (Phrase(f"  {summary.metric}", to=("def", summary.metric)), ARROWS[summary.direction]),
-                valued(summary.mean, summary.metric, summary.kind), interval(summary), track(summary) or "",
-                *((with_error(summary),) if wide else ()), *change,
-                number(summary.micro) if summary.micro is not None else "", _counts(summary),
-                *((_bounds(summary),) if bounded else ()),
-            ))     # fmt: skip
+            rows.append(
+                (
+                    (Phrase(f"  {summary.metric}", to=("def", summary.metric)), ARROWS[summary.direction]),
+                    valued(summary.mean, summary.metric, summary.kind),
+                    interval(summary),
+                    track(summary) or "",
+                    *((with_error(summary),) if wide else ()),
+                    *change,
+                    number(summary.micro) if summary.micro is not None else "",
+                    _counts(summary),
+                    *((_bounds(summary),) if bounded else ()),
+                )
+            )
     return ReportTable(tuple(heads), tuple(rows), tight=True)
 
 
@@ -163,7 +171,7 @@ def _change(change: MetricChange | None, kind: str) -> tuple[Wording, Wording]:
         return "", ""
     tone = TONES.get(change.verdict, "faint")
     words = f"{difference(change, kind)}{SIGNS.get(change.verdict, '')}"
-    if change.difference.interval is None:     # no sign says it
+    if change.difference.interval is None:  # no sign says it
         return Phrase(f"{words} {change.verdict}", tone), ""
     return Phrase(words, tone), Phrase(change.verdict, tone)
 
@@ -212,10 +220,12 @@ def _causes(card: ScorecardData) -> ReportTable:
     most = max(card.causes.values())
     tested = card.confirmed is not None
     heads = (
-        ReportColumn("cause"), ReportColumn("", "bar"), ReportColumn("failed examples", whole=True),
+        ReportColumn("cause"),
+        ReportColumn("", "bar"),
+        ReportColumn("failed examples", whole=True),
         *((ReportColumn("experiments"),) if tested else ()),
         ReportColumn("what it means", whole=True, room=1, tone="faint"),
-    )     # fmt: skip
+    )
     rows: list[tuple[TableCell, ...]] = []
     for cause, count in list(card.causes.items())[:MOST_CAUSES]:
         made = (experiments_say(card.confirmed, cause) or "–",) if tested else ()
@@ -230,10 +240,18 @@ def _causes(card: ScorecardData) -> ReportTable:
 def _finding(number: int, finding: Finding, tested: str) -> ReportItem:
     seen = [f"· {words(reading)}" for reading in finding.readings]
     why = "\n".join([finding.evidence, *seen] if finding.evidence else seen)
-    return ReportItem(opened(finding.headline), (
-        ("fix", Phrase(finding.fix, "strong")), ("why", why), ("tested", tested), ("leave", finding.leave),
-        ("then", finding.measure_again), ("sure", Phrase(confidence(finding), "faint")),
-    ), f"{number}.")     # fmt: skip
+    return ReportItem(
+        opened(finding.headline),
+        (
+            ("fix", Phrase(finding.fix, "strong")),
+            ("why", why),
+            ("tested", tested),
+            ("leave", finding.leave),
+            ("then", finding.measure_again),
+            ("sure", Phrase(confidence(finding), "faint")),
+        ),
+        f"{number}.",
+    )
 
 
 def _worst_segments(card: ScorecardData) -> ReportSection | None:
@@ -248,7 +266,7 @@ def _worst_segments(card: ScorecardData) -> ReportSection | None:
         heads.append(ReportColumn("", whole=True, room=len(names), joins="after"))
     rows = []
     for value in worst:
-        lost = (("–" if value.failed is None else f"{value.failed:,}",) if known else ())
+        lost = ("–" if value.failed is None else f"{value.failed:,}",) if known else ()
         cells: list[TableCell] = [f"{value.column} = {value.value}", segment_sizes.counted(value.n), *lost]
         for mean, ends, worse in value.cells:
             cells += [Phrase(f"{mean} ▼" if worse else mean, "bad" if worse else ""), Phrase(ends, "faint")]

@@ -66,7 +66,7 @@ class Lengths:
     to: tuple[object, ...] = ()
 
 
-Wording = str | Phrase | tuple[str | Phrase, ...]     # text as it is: writers escape what their format needs
+Wording = str | Phrase | tuple[str | Phrase, ...]  # text as it is: writers escape what their format needs
 TableCell = Wording | Bar | Lengths
 
 

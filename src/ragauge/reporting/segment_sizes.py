@@ -46,7 +46,6 @@ def sizes(card: ScorecardData) -> list[Sizes]:
     return counted
 
 
-
 def counted(n: int) -> str:
     """A number of examples of one value, marked where it is too small."""
     return f"{n:,} {TOO_FEW}" if n < FEWEST else f"{n:,}"

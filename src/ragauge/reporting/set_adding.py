@@ -13,9 +13,9 @@ from ragauge.text.messages import command, number, plural
 if TYPE_CHECKING:
     from ragauge.testsets.adding import AddedExamples
 
-MOST = 20     # rows of a table of examples
-TEXT = 120     # characters of a question
-LISTED = 10     # query_ids that a command names
+MOST = 20  # rows of a table of examples
+TEXT = 120  # characters of a question
+LISTED = 10  # query_ids that a command names
 DRAFTS = "Added as drafts, whatever they were: read them, and mark those that hold."
 UNQUOTED = "Their gold spans came without quotes, which stand in the run's set; name it with --from SET to keep them"
 UNLABELLED = "Added without reference, label or criterion, so that only passages tell whether an answer is right"
@@ -42,23 +42,30 @@ def added_sections(found: AddedExamples, path: str) -> Iterator[ReportSection]:
     rows = tuple(
         (line(one.example.query_id), line(one.curation.note), line(one.example.query, TEXT))
         for one in found.lines[:MOST]
-    )     # fmt: skip
+    )
     more = (f"and {len(found.lines) - MOST:,} more: --json lists all.",) if len(found.lines) > MOST else ()
     ids = ",".join(one.example.query_id for one in found.lines) if len(found.lines) <= LISTED else "IDS"
     marks = (command("testset", "mark", path, "--to", "golden", "--by", "NAME", "--ids", ids),) if found.lines else ()
-    yield ReportSection("testset add", lead=lead, table=ReportTable(heads, rows) if rows else None,
-                        after=more, notes=tuple(notes), commands=marks)     # fmt: skip
+    yield ReportSection(
+        "testset add",
+        lead=lead,
+        table=ReportTable(heads, rows) if rows else None,
+        after=more,
+        notes=tuple(notes),
+        commands=marks,
+    )
     if found.strata:
         listed = tuple(
             (safe(name), f"{one.examples:,}", number(one.weight), f"{one.drawn:,}")
             for name, one in found.strata.items()
-        )     # fmt: skip
+        )
         empty = sum(not one.drawn for one in found.strata.values())
         few = (f"{plural(empty, 'value')} too light for a place in the sample: draw more to have them.",)
         yield ReportSection(
-            "Drawn", table=ReportTable(columns("segment", numbers=("examples", "weight", "drawn")), listed),
+            "Drawn",
+            table=ReportTable(columns("segment", numbers=("examples", "weight", "drawn")), listed),
             notes=few if empty else (),
-        )     # fmt: skip
+        )
 
 
 def _some(names: list[str]) -> str:
@@ -68,12 +75,17 @@ def _some(names: list[str]) -> str:
 def added_value(found: AddedExamples, path: str) -> dict[str, Any]:
     """The same as JSON types."""
     return {
-        "path": path, "run_id": found.run_id, "run": found.run,
+        "path": path,
+        "run_id": found.run_id,
+        "run": found.run,
         "added": [
             {"query_id": one.example.query_id, "query": one.example.query, "meta": curation_fields(one.curation)}
             for one in found.lines
         ],
-        "there": dict(found.there), "untagged": list(found.untagged), "unlabelled": found.unlabelled,
-        "unquoted": found.unquoted, "states": dict(found.states),
+        "there": dict(found.there),
+        "untagged": list(found.untagged),
+        "unlabelled": found.unlabelled,
+        "unquoted": found.unquoted,
+        "states": dict(found.states),
         "strata": {name: one._asdict() for name, one in found.strata.items()},
-    }     # fmt: skip
+    }

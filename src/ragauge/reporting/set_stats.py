@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.sets.two_sample import TwoSampleTest
     from ragauge.testsets.describing import SetDescription, TopicCover
 
-MOST = 10     # topics that are listed
+MOST = 10  # topics that are listed
 UNCHANGED = "no change seen"
-MOST_METRICS = 3     # of the table by segment
+MOST_METRICS = 3  # of the table by segment
 UNVARIED = "–: nothing tells how far differences spread, since too few or none vary."
 ONE_RUN = (
     "From one run: differences of two runs are taken to spread as its scores do, which is right where the two "
@@ -44,8 +44,11 @@ def stats_sections(made_of: SetDescription, reach: SetReach | None) -> Iterator[
 def _made_of(found: SetDescription) -> ReportSection:
     rows: list[tuple[str, str, str]] = []
     parts: Mapping[str, Mapping[str, int]] = {
-        "state": found.states, "type": found.types, "origin": found.origins, "variation": found.variations,
-    }     # fmt: skip
+        "state": found.states,
+        "type": found.types,
+        "origin": found.origins,
+        "variation": found.variations,
+    }
     for name, counts in parts.items():
         rows += [(name, safe(value), f"{n:,}") for value, n in counts.items()]
     lead = [f"{safe(found.name)} ({found.version}): {plural(found.examples, 'example')}."]
@@ -62,9 +65,11 @@ def _made_of(found: SetDescription) -> ReportSection:
             f"{plural(overlap.lost, 'question')} not counted there: none of their gold documents is in the corpus. "
             "ragauge testset check says which."
         )
-    notes = () if overlap.mean is not None or found.topics is not None else (
-        "How much questions repeat their gold is not known: give --corpus.",
-    )     # fmt: skip
+    notes = (
+        ()
+        if overlap.mean is not None or found.topics is not None
+        else ("How much questions repeat their gold is not known: give --corpus.",)
+    )
     table = ReportTable(columns("of", "value", numbers=("examples",)), tuple(rows))
     return ReportSection("testset stats", lead=tuple(lead), table=table, notes=notes)
 
@@ -79,8 +84,9 @@ def _topics(cover: TopicCover) -> ReportSection:
     )
     heads = (ReportColumn("documents", "number"), ReportColumn("words"), ReportColumn("first documents", fold=True))
     notes = (f"and {len(cover.empty) - MOST:,} more: --json lists all.",) if len(cover.empty) > MOST else ()
-    return ReportSection("Topics without a question", lead=(lead,), table=ReportTable(heads, rows) if rows else None,
-                         notes=notes)  # fmt: skip
+    return ReportSection(
+        "Topics without a question", lead=(lead,), table=ReportTable(heads, rows) if rows else None, notes=notes
+    )
 
 
 def _likeness(found: TwoSampleTest) -> ReportSection:
@@ -90,19 +96,21 @@ def _likeness(found: TwoSampleTest) -> ReportSection:
         return ReportSection(heading, lead=(f"{count}: too few to tell; it takes 20 of either.",))
     held = f"AUROC {number(found.auroc)} {between(found.interval)}, 0.50 = alike"
     verdict = (
-        f"Not told apart by these features ({held})." if not found.apart
-        else f"A classifier tells them apart ({held})."
-    )     # fmt: skip
+        f"Not told apart by these features ({held})." if not found.apart else f"A classifier tells them apart ({held})."
+    )
     heads = (
-        ReportColumn("by this alone"), ReportColumn("AUROC", "number"), ReportColumn("interval", whole=True),
-        ReportColumn("the set's", fold=True), ReportColumn("real", fold=True),
-    )     # fmt: skip
+        ReportColumn("by this alone"),
+        ReportColumn("AUROC", "number"),
+        ReportColumn("interval", whole=True),
+        ReportColumn("the set's", fold=True),
+        ReportColumn("real", fold=True),
+    )
     rows = tuple(
         (one.name, number(one.auroc), between(one.interval), line(one.here), line(one.real)) for one in found.tells
     )
     notes = [
         "AUROC: how often the classifier finds a question of the set likelier to be one than a real question. Meaning "
-        "tells subjects apart too: real questions on other subjects are not alike.",
+        "tells subjects apart too: real questions on other subjects are not alike."
     ]
     notes += [f"Left out: {name}, which is not known of nine in ten of either." for name in found.without]
     if found.left_out:
@@ -122,8 +130,13 @@ def reach_sections(found: SetReach) -> Iterator[ReportSection]:
     notes = ["detects: the least true change that 80 of 100 comparisons of two runs on this set see."]
     notes += [UNVARIED] if any(one.detectable is None for one in whole) else []
     notes += [] if found.baseline else [ONE_RUN]
-    yield ReportSection("What the set can show", lead=(f"By {source}.",), warnings=warnings,
-                        table=_changes(whole, found.detect), notes=tuple(notes))  # fmt: skip
+    yield ReportSection(
+        "What the set can show",
+        lead=(f"By {source}.",),
+        warnings=warnings,
+        table=_changes(whole, found.detect),
+        notes=tuple(notes),
+    )
     names = [one.metric for one in whole]
     first = [name for name in HEADLINE if name in names]
     chosen = [*first, *(name for name in names if name not in first)][:MOST_METRICS]
@@ -158,10 +171,15 @@ def _count(n: int | None) -> str:
 
 def _robustness(found: SetReach) -> ReportSection:
     heads = (
-        ReportColumn("kind", whole=True), ReportColumn("metric", whole=True), ReportColumn("pairs", "number", room=1),
-        ReportColumn("original", "number", room=3), ReportColumn("variant", "number", room=2),
-        ReportColumn("difference", "number"), ReportColumn("interval", whole=True), ReportColumn("verdict"),
-    )     # fmt: skip
+        ReportColumn("kind", whole=True),
+        ReportColumn("metric", whole=True),
+        ReportColumn("pairs", "number", room=1),
+        ReportColumn("original", "number", room=3),
+        ReportColumn("variant", "number", room=2),
+        ReportColumn("difference", "number"),
+        ReportColumn("interval", whole=True),
+        ReportColumn("verdict"),
+    )
     told = [one for one in found.robustness if one.change.verdict != UNCHANGED]
     same = Counter(one.kind for one in found.robustness if one.change.verdict == UNCHANGED)
     rows = tuple(_variation(one) for one in told)
@@ -179,9 +197,15 @@ def _variation(one: VariationChange) -> tuple[str, ...]:
     change = one.change
     kind = change.kind
     return (
-        one.kind, change.metric, f"{change.difference.n:,}", number(change.base, kind), number(change.new, kind),
-        signed(change.difference.mean, kind), between(change.difference.interval, kind), change.verdict,
-    )     # fmt: skip
+        one.kind,
+        change.metric,
+        f"{change.difference.n:,}",
+        number(change.base, kind),
+        number(change.new, kind),
+        signed(change.difference.mean, kind),
+        between(change.difference.interval, kind),
+        change.verdict,
+    )
 
 
 def stats_value(made_of: SetDescription, reach: SetReach | None) -> dict[str, Any]:
@@ -192,23 +216,39 @@ def stats_value(made_of: SetDescription, reach: SetReach | None) -> dict[str, An
 def reach_value(found: SetReach) -> dict[str, Any]:
     """What a run tells of its set, as the encoder takes it."""
     return {
-        "run": found.run, "judge_id": found.judge_id, "baseline": found.baseline, "detect": found.detect,
+        "run": found.run,
+        "judge_id": found.judge_id,
+        "baseline": found.baseline,
+        "detect": found.detect,
         "same_set": found.same_set,
         "changes": [
             {
-                "metric": one.metric, "segment": one.segment, "value": one.value, "n": one.n, "mean": one.mean,
-                "detectable": one.detectable, "wanted": one.wanted, "needed": one.needed, "more": one.more,
+                "metric": one.metric,
+                "segment": one.segment,
+                "value": one.value,
+                "n": one.n,
+                "mean": one.mean,
+                "detectable": one.detectable,
+                "wanted": one.wanted,
+                "needed": one.needed,
+                "more": one.more,
             }
             for one in found.changes
         ],
         "robustness": [
             {
-                "kind": one.kind, "metric": one.change.metric, "n": one.change.difference.n,
-                "original": one.change.base, "variant": one.change.new, "difference": one.change.difference.mean,
-                "interval": one.change.difference.interval, "p_value": one.change.p_value,
-                "corrected": one.change.corrected, "verdict": one.change.verdict,
+                "kind": one.kind,
+                "metric": one.change.metric,
+                "n": one.change.difference.n,
+                "original": one.change.base,
+                "variant": one.change.new,
+                "difference": one.change.difference.mean,
+                "interval": one.change.difference.interval,
+                "p_value": one.change.p_value,
+                "corrected": one.change.corrected,
+                "verdict": one.change.verdict,
             }
             for one in found.robustness
         ],
         "unpaired": dict(found.unpaired),
-    }     # fmt: skip
+    }

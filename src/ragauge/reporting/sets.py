@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from ragauge.testsets.generating import GeneratedSet
     from ragauge.testsets.rounds import WrittenSet
 
-MOST = 20     # rows of a table of examples
-NAMED = 10     # query_ids in a command
-EACH = 5     # stretches of evidence of an example
-TEXT = 120     # characters of a text
-HEARD = 300     # characters of a reply
-WORST = ("unwinnable", "gone", "changed", "moved")     # of evidence that is not intact, the worst first
+MOST = 20  # rows of a table of examples
+NAMED = 10  # query_ids in a command
+EACH = 5  # stretches of evidence of an example
+TEXT = 120  # characters of a text
+HEARD = 300  # characters of a reply
+WORST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
 MEANING = {
     "intact": "the evidence stands where the labels say",
     "moved": "the same words at another place, or in a document of another name",
@@ -37,7 +37,7 @@ DIFFICULTY = (
     "easy: the gold document is first by BM25 and by embeddings; hard: beyond the tenth place in both. Both rank "
     "whole documents: a system that searches passages may rank otherwise."
 )
-UNWRITTEN = {     # why no question came
+UNWRITTEN = {  # why no question came
     "declined": "the model says that the passages allow no such question: another passage was drawn",
     "unreadable": "no reply holds a question, asked twice",
     "call_failed": "the model could not be asked",
@@ -76,8 +76,12 @@ def freshness_sections(
     notes += _living_on(found)
     if found.same_version is False:
         notes.append("The set is not the one that was frozen: labels made since are only looked up by name.")
-    yield ReportSection("testset check", lead=(*lead, *([verdict] if verdict else [])), table=ReportTable(heads, rows),
-                        notes=tuple(notes))
+    yield ReportSection(
+        "testset check",
+        lead=(*lead, *([verdict] if verdict else [])),
+        table=ReportTable(heads, rows),
+        notes=tuple(notes),
+    )
     if listed := [one for one in found.examples if one.state not in ("intact", "no labels")]:
         commands: tuple[str, ...]
         if fixed:
@@ -113,12 +117,20 @@ def _listed(listed: list[ExampleState], fixed: str, commands: tuple[str, ...]) -
     shown = sorted(listed, key=lambda one: WORST.index(one.state))[:MOST]
     rows = tuple(row for one in shown for row in _evidence_rows(one))
     more = (f"and {len(listed) - MOST:,} more: --json lists all.",) if len(listed) > MOST else ()
-    heads = (ReportColumn("example", fold=True), ReportColumn("state"), ReportColumn("evidence", fold=True),
-             ReportColumn("question", room=1))
+    heads = (
+        ReportColumn("example", fold=True),
+        ReportColumn("state"),
+        ReportColumn("evidence", fold=True),
+        ReportColumn("question", room=1),
+    )
     after = (
-        f"wrote {safe(fixed)}: labels stand where their evidence is, with its words as they are now; what changed or "
-        "is gone is a draft. Look at what changed, mark the drafts that hold, and freeze the set again.",
-    ) if fixed else ()     # fmt: skip
+        (
+            f"wrote {safe(fixed)}: labels stand where their evidence is, with its words as they are now; what changed "
+            "or is gone is a draft. Look at what changed, mark the drafts that hold, and freeze the set again.",
+        )
+        if fixed
+        else ()
+    )
     table = ReportTable(heads, rows)
     return ReportSection("To look at", table=table, after=(*more, *after), commands=commands)
 
@@ -156,35 +168,47 @@ def freshness_value(found: SetFreshness) -> dict[str, Any]:
     """Every example's state as JSON types, with both texts where they are known."""
     shares = {"gold_alive": found.gold_alive, "gold_intact": found.gold_intact}
     return {
-        "set": found.name, "examples": len(found.examples), "counts": dict(found.counts), "passed": found.passed,
-        "locked": found.locked, "same_version": found.same_version, "gold_documents": dict(found.documents),
+        "set": found.name,
+        "examples": len(found.examples),
+        "counts": dict(found.counts),
+        "passed": found.passed,
+        "locked": found.locked,
+        "same_version": found.same_version,
+        "gold_documents": dict(found.documents),
         **{
             name: {"value": value, "low": ends.low if ends else None, "high": ends.high if ends else None}
             for name, (value, ends) in shares.items()
         },
         "states": [
             {
-                "query_id": one.line.example.query_id, "state": one.state,
+                "query_id": one.line.example.query_id,
+                "state": one.state,
                 "evidence": [
                     {
-                        "state": stretch.state, "doc_id": stretch.was.doc_id,
+                        "state": stretch.state,
+                        "doc_id": stretch.was.doc_id,
                         "start": stretch.was.start if stretch.was.start >= 0 else None,
                         "end": stretch.was.end if stretch.was.start >= 0 else None,
-                        "now": None if stretch.now is None else {
-                            "doc_id": stretch.now.doc_id, "start": stretch.now.start, "end": stretch.now.end,
+                        "now": None
+                        if stretch.now is None
+                        else {
+                            "doc_id": stretch.now.doc_id,
+                            "start": stretch.now.start,
+                            "end": stretch.now.end,
                             "alike": stretch.now.alike,
                         },
-                        "then_text": stretch.then_text, "now_text": stretch.now_text,
-                        "whole": None if stretch.whole is None else {
-                            "start": stretch.whole.start, "end": stretch.whole.end, "text": stretch.whole_text,
-                        },
+                        "then_text": stretch.then_text,
+                        "now_text": stretch.now_text,
+                        "whole": None
+                        if stretch.whole is None
+                        else {"start": stretch.whole.start, "end": stretch.whole.end, "text": stretch.whole_text},
                     }
                     for stretch in one.evidence
                 ],
             }
             for one in found.examples
         ],
-    }     # fmt: skip
+    }
 
 
 def difference_sections(found: SetDifference, most: int | None = MOST) -> Iterator[ReportSection]:
@@ -303,8 +327,12 @@ def _unwritten(written: WrittenSet) -> Iterator[ReportSection]:
         rows = tuple(
             (name, f"{n:,}", _by_type(written, "unwritten", name), UNWRITTEN[name]) for name, n in counted.most_common()
         )
-        heads = (ReportColumn("why"), ReportColumn("asked for", "number"), ReportColumn("of the type", fold=True),
-                 ReportColumn("meaning"))     # fmt: skip
+        heads = (
+            ReportColumn("why"),
+            ReportColumn("asked for", "number"),
+            ReportColumn("of the type", fold=True),
+            ReportColumn("meaning"),
+        )
         heard = line(written.heard, HEARD)
         notes = (f"The first reply that could not be read: {heard}. --rejected FILE keeps each.",) if heard else ()
         yield ReportSection("Not written", table=ReportTable(heads, rows), notes=notes)
@@ -313,27 +341,39 @@ def _unwritten(written: WrittenSet) -> Iterator[ReportSection]:
 def generated_value(found: GeneratedSet, path: str) -> dict[str, Any]:
     """What was made, as JSON types."""
     return {
-        "path": path, "wanted": found.wanted, "examples": len(found.lines), "topics": found.topics, "fit": found.fit,
+        "path": path,
+        "wanted": found.wanted,
+        "examples": len(found.lines),
+        "topics": found.topics,
+        "fit": found.fit,
         "corpus": {
-            "documents": found.corpus.documents, "of_use": found.corpus.of_use, "empty": list(found.corpus.empty),
-            "copies": dict(found.corpus.copies), "huge": list(found.corpus.huge),
+            "documents": found.corpus.documents,
+            "of_use": found.corpus.of_use,
+            "empty": list(found.corpus.empty),
+            "copies": dict(found.corpus.copies),
+            "huge": list(found.corpus.huge),
             "not_utf8": list(found.corpus.undecoded),
         },
         "difficulty": dict(Counter(one.example.segments.get("difficulty", "") for one in found.lines)),
         **({} if found.written is None else _written_value(found, found.written)),
-    }     # fmt: skip
+    }
 
 
 def _written_value(found: GeneratedSet, written: WrittenSet) -> dict[str, Any]:
     writer, judge = found.by
     return {
-        "model": writer, "judge": judge, "stopped": written.stopped,
+        "model": writer,
+        "judge": judge,
+        "stopped": written.stopped,
         "types": {
             one.name: {
-                "wanted": one.wanted, "kept": len(one.kept), "ended": one.ended, "rejected": dict(one.rejected),
+                "wanted": one.wanted,
+                "kept": len(one.kept),
+                "ended": one.ended,
+                "rejected": dict(one.rejected),
                 "unwritten": dict(one.unwritten),
             }
             for one in written.strata
         },
         **({} if found.calling is None else found.calling.plain()),
-    }     # fmt: skip
+    }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.shadow import RetrievedDocuments, ShadowVerdict
     from ragauge.analysis.results.change import MetricChange
 
-LADDER = (0.05, 0.25, 0.5, 1.0)     # shares of the requests that a candidate has one after another
+LADDER = (0.05, 0.25, 0.5, 1.0)  # shares of the requests that a candidate has one after another
 
 TONES: dict[str, Tone] = {"cut over": "good", "ramp": "unsure", "stop": "bad"}
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ragauge.analysis.sets.stored_set import SetCounts, SetRun, SetVersion, StoredSet
     from ragauge.data.example import Example
 
-MOST_VALUES = 12     # of a column
+MOST_VALUES = 12  # of a column
 NOTHING = "There are no sets yet: a run brings the one that it answers. To make one from documents:"
 WITHOUT = "set without a name"
-TEXT = 160     # characters of a question
+TEXT = 160  # characters of a question
 
 
 def list_sections(found: Sequence[SetVersion]) -> Iterator[ReportSection]:
@@ -26,18 +26,23 @@ def list_sections(found: Sequence[SetVersion]) -> Iterator[ReportSection]:
         yield ReportSection(lead=(NOTHING,), commands=(command("testset", "generate", "DOCUMENTS", "-o", "set.jsonl"),))
         return
     heads = (
-        ReportColumn("set", fold=True), ReportColumn("version"), *columns(numbers=("examples", "runs")),
-        ReportColumn("newest run"), ReportColumn("stored (UTC)", room=1),
-    )     # fmt: skip
+        ReportColumn("set", fold=True),
+        ReportColumn("version"),
+        *columns(numbers=("examples", "runs")),
+        ReportColumn("newest run"),
+        ReportColumn("stored (UTC)", room=1),
+    )
     rows = tuple(
         (
-            line(one.name) or WITHOUT, Phrase(one.version, to=("set", one.name, one.version)), f"{one.n:,}",
+            line(one.name) or WITHOUT,
+            Phrase(one.version, to=("set", one.name, one.version)),
+            f"{one.n:,}",
             f"{one.runs:,}",
             Phrase(line(one.newest_name or one.newest, 40), to=("run", one.newest)) if one.newest else "–",
             _minute(one.created_at),
         )
         for one in found
-    )     # fmt: skip
+    )
     yield ReportSection(table=ReportTable(heads, rows))
 
 
@@ -47,8 +52,12 @@ def set_sections(found: StoredSet) -> Iterator[ReportSection]:
     lead = f"{plural(about.n, 'example')}, {plural(about.runs, 'run')}, stored {_minute(about.created_at)}."
     rows = _held(found.counts, linked=bool(found.run))
     table = ReportTable((*columns("of", "value"), ReportColumn("examples", "number")), tuple(rows))
-    yield ReportSection("What it holds", lead=(lead,), table=table if rows else None,
-                        notes=() if found.counts.labels else ("No example has a label.",))  # fmt: skip
+    yield ReportSection(
+        "What it holds",
+        lead=(lead,),
+        table=table if rows else None,
+        notes=() if found.counts.labels else ("No example has a label.",),
+    )
     if found.reach is None:
         told = "Not known: no finished run over all of it was evaluated."
         yield ReportSection("What the set can show", lead=(told,))
@@ -103,13 +112,18 @@ def _examples(found: StoredSet) -> ReportSection:
     rows = tuple(
         (
             Phrase(line(one.query_id), to=("ex", one.query_id, 0) if bool(found.run) else ()),
-            line(one.query, TEXT), ", ".join(one.labels).replace("_", " "),
+            line(one.query, TEXT),
+            ", ".join(one.labels).replace("_", " "),
             line(", ".join(f"{column}={value}" for column, value in one.segments.items()), TEXT),
         )
         for one in found.examples
-    )     # fmt: skip
-    heads = (ReportColumn("example", fold=True), ReportColumn("question"), ReportColumn("labels", room=1),
-             ReportColumn("segments", room=2))  # fmt: skip
+    )
+    heads = (
+        ReportColumn("example", fold=True),
+        ReportColumn("question"),
+        ReportColumn("labels", room=1),
+        ReportColumn("segments", room=2),
+    )
     last = found.first + len(rows)
     lead = f"{found.first + 1:,} to {last:,} of {found.about.n:,}, in the order of the set." if rows else "None here."
     return ReportSection("Examples", lead=(lead,), table=ReportTable(heads, rows) if rows else None)
@@ -118,23 +132,33 @@ def _examples(found: StoredSet) -> ReportSection:
 def set_value(found: StoredSet) -> dict[str, Any]:
     """The same with every metric and segment, as the encoder takes it."""
     return {
-        "name": found.about.name, "version": found.about.version, "n": found.about.n,
-        "created_at": found.about.created_at, "counts": found.counts, "versions": found.versions, "runs": found.runs,
+        "name": found.about.name,
+        "version": found.about.version,
+        "n": found.about.n,
+        "created_at": found.about.created_at,
+        "counts": found.counts,
+        "versions": found.versions,
+        "runs": found.runs,
         "run": found.run,
-        "reach": None if found.reach is None else reach_value(found.reach), "first": found.first,
+        "reach": None if found.reach is None else reach_value(found.reach),
+        "first": found.first,
         "examples": [example_row(one) for one in found.examples],
-    }     # fmt: skip
+    }
 
 
 def example_row(one: Example) -> Mapping[str, Any]:
     """An example as a row of a table: texts and numbers."""
     return {
-        "query_id": one.query_id, "query": one.query, "reference": next(iter(one.references), None),
-        "relevant": _count(one.relevant), "gold_spans": _count(one.gold_spans),
+        "query_id": one.query_id,
+        "query": one.query,
+        "reference": next(iter(one.references), None),
+        "relevant": _count(one.relevant),
+        "gold_spans": _count(one.gold_spans),
         "answerable": None if one.answerable is None else str(one.answerable).lower(),
-        "tags": " ".join(sorted(one.tags)), "cluster": one.cluster,
+        "tags": " ".join(sorted(one.tags)),
+        "cluster": one.cluster,
         **{f"segment.{column}": value for column, value in one.segments.items()},
-    }     # fmt: skip
+    }
 
 
 def _count(labels: Sequence[Any] | None) -> int | None:

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from ragauge.analysis.studies.reading import StudyReading
     from ragauge.data.study import Study
 
-OPEN_IT = "on its page"     # what came of a study that was not opened for the list
+OPEN_IT = "on its page"  # what came of a study that was not opened for the list
 NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
 KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
 VERSUS = "vs base: the paired difference to {}, with its 95 % interval; {}"
 BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
-THIS_PAGE = "ragauge study report"     # the command that makes it is no next step on it
-FEW = 10     # examples: smaller segments are counted together
-NAMED = 6     # trials that a sentence names
-MOST_LABELS = 10     # points of a chart that all have a name; of more those on the front have
-MOST_ROWS = 12     # of segments, where there is no room for all of them
+THIS_PAGE = "ragauge study report"  # the command that makes it is no next step on it
+FEW = 10  # examples: smaller segments are counted together
+NAMED = 6  # trials that a sentence names
+MOST_LABELS = 10  # points of a chart that all have a name; of more those on the front have
+MOST_ROWS = 12  # of segments, where there is no room for all of them
 MORE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
-REAL = 0.05     # corrected p below which a difference in a segment is listed
+REAL = 0.05  # corrected p below which a difference in a segment is listed
 
 
 def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
@@ -47,8 +47,12 @@ def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
         verdict = (row.get("verdict", OPEN_IT),) if told else ()
         name = Phrase(safe(row["name"]), to=("study", row["name"]))
         shown.append((name, row["kind"], safe(row["set"]), when, trials, *verdict))
-    heads = (ReportColumn("study", fold=True), *columns("kind", "set"), ReportColumn("created", whole=True, room=1),
-             *columns("trials", *(("what came of it",) if told else ())))     # fmt: skip
+    heads = (
+        ReportColumn("study", fold=True),
+        *columns("kind", "set"),
+        ReportColumn("created", whole=True, room=1),
+        *columns("trials", *(("what came of it",) if told else ())),
+    )
     yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))
 
 
@@ -97,7 +101,7 @@ def study_charts(found: StudyFigures) -> Iterator[ReportChart]:
         return
     for cost, reading in found.readings.items():
         prices = {trial: price for trial, price in found.costs(cost).items() if trial in reading.trials}
-        if not cost or len(set(prices.values())) < 2 or not tells_apart(prices, cost):     # nothing to weigh
+        if not cost or len(set(prices.values())) < 2 or not tells_apart(prices, cost):  # nothing to weigh
             continue
         bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
         points = []
@@ -149,6 +153,7 @@ def study_page(found: StudyFigures) -> list[ReportSection]:
 
 def _fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """What is held constant, in words: yes and no, lists with commas; what has no value is left out."""
+
     def said(value: Any) -> str:
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -204,7 +209,7 @@ def _knee(reading: StudyReading) -> str:
 def _incomplete(found: StudyFigures) -> Iterator[str]:
     needless: dict[str, list[str]] = {}
     for trial in found.study.trials:
-        if trial.state == "pruned" and not trial.run_id:     # what a race dropped has a table of its own
+        if trial.state == "pruned" and not trial.run_id:  # what a race dropped has a table of its own
             needless.setdefault(trial.reason, []).append(trial.name)
         elif trial.state not in ("complete", "pruned"):
             yield f"{trial.name}: {trial.state}{f': {trial.reason}' if trial.reason else ''}"

@@ -13,13 +13,11 @@ from ragauge.text.messages import number, plural
 
 # metrics that count alike over different units: what is known of one says nothing of the other
 OTHER_SCALE = {
-    "context_precision": "context_precision:unit=sentence", "context_precision:unit=sentence": "context_precision",
+    "context_precision": "context_precision:unit=sentence",
+    "context_precision:unit=sentence": "context_precision",
 }
-TRACK = 16     # characters from 0 to 1
+TRACK = 16  # characters from 0 to 1
 DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
-
-
-
 
 
 def sections(thresholds: Thresholds) -> Iterator[ReportSection]:
@@ -57,10 +55,13 @@ def _about(thresholds: Thresholds, shares: ByOutcome) -> str:
 
 def _levels(thresholds: Thresholds, shares: ByOutcome) -> ReportTable:
     heads = (
-        ReportColumn("score", whole=True), ReportColumn("n", "number"), ReportColumn("turned out well", whole=True),
+        ReportColumn("score", whole=True),
+        ReportColumn("n", "number"),
+        ReportColumn("turned out well", whole=True),
         ReportColumn(f"0 {'·' * (TRACK - 4)} 1", "bar", whole=True),
-        ReportColumn(f"from here on ({shares.confidence:.0%})", whole=True), ReportColumn(""),
-    )     # fmt: skip
+        ReportColumn(f"from here on ({shares.confidence:.0%})", whole=True),
+        ReportColumn(""),
+    )
     rows = []
     for level in shares.levels:
         served = shares.level is not None and level.serves
@@ -108,7 +109,7 @@ def _trend(thresholds: Thresholds, shares: ByOutcome) -> str:
     words = {
         "rises": f"The better {thresholds.metric}, the more often it turns out well",
         "falls": f"The better {thresholds.metric}, the less often it turns out well: it does not speak for "
-                 "this outcome",
+        "this outcome",
         "no trend seen": f"No trend of the outcome with {thresholds.metric} is seen",
     }[shares.trend]
     ends = f" {between(shares.correlation_interval)}" if shares.correlation_interval else ""
@@ -138,8 +139,9 @@ def conclusion(thresholds: Thresholds, shares: ByOutcome) -> str:
         )
     more = (
         f" About {plural(shares.needed, 'response')} from the nearest level on would do, were their share to stay."
-        if shares.needed is not None else ""
-    )     # fmt: skip
+        if shares.needed is not None
+        else ""
+    )
     return f"Not enough data to say which level reaches {wanted}: {plural(shares.n, 'response')} with an outcome.{more}"
 
 

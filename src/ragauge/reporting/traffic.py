@@ -41,22 +41,32 @@ TONES: Mapping[str, Tone] = {"scored": "good", "failed": "bad", "over budget": "
 ORDER = tuple(MEANT)
 # what the state of a job is called
 STATES: Mapping[str, tuple[str, Tone]] = {
-    "noted": ("waits for its time", "faint"), "running": ("running", ""), "pass": ("pass", "good"),
-    "fail": ("fail", "bad"), "not_enough_data": ("not enough data", "unsure"), "done": ("done", "good"),
+    "noted": ("waits for its time", "faint"),
+    "running": ("running", ""),
+    "pass": ("pass", "good"),
+    "fail": ("fail", "bad"),
+    "not_enough_data": ("not enough data", "unsure"),
+    "done": ("done", "good"),
     "error": ("error", "bad"),
-}  # fmt: skip
-NOTHING = ("No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
-           "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints.")     # fmt: skip
-OUTDATED = ("The server that was started last, at {since}, was given another section monitor than stands in the file "
-            "now. Start it again: ragauge monitor serve")     # fmt: skip
-NO_SCHEDULE = ("No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
-               'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]')
-SILENT = 60.0     # seconds without a sign of life after which nobody does a job any more
-UNKNOWN = "unknown_service"     # what an SDK calls a service that nobody named
-MOST_ID, MOST_EXAMPLES = 60, 10     # characters of an id that are shown; responses of a trace that are named
-BLANK, DEEPEST = "\N{NO-BREAK SPACE}" * 3, 12     # of a level of the tree; levels that are drawn
+}
+NOTHING = (
+    "No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
+    "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints."
+)
+OUTDATED = (
+    "The server that was started last, at {since}, was given another section monitor than stands in the file "
+    "now. Start it again: ragauge monitor serve"
+)
+NO_SCHEDULE = (
+    "No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
+    'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]'
+)
+SILENT = 60.0  # seconds without a sign of life after which nobody does a job any more
+UNKNOWN = "unknown_service"  # what an SDK calls a service that nobody named
+MOST_ID, MOST_EXAMPLES = 60, 10  # characters of an id that are shown; responses of a trace that are named
+BLANK, DEEPEST = "\N{NO-BREAK SPACE}" * 3, 12  # of a level of the tree; levels that are drawn
 NO_TRACE = "No trace matches. One that was not read yet is found by its whole id alone."
-MOST_VALUE = 2000     # characters of an attribute
+MOST_VALUE = 2000  # characters of an attribute
 NO_SPANS = "No span of it is kept: it came as a response, or its raw batches are older than keep.raw says."
 
 
@@ -82,8 +92,9 @@ def trace_sections(found: TraceStory) -> Iterator[ReportSection]:
     came = found.first[:16].replace("T", " ")
     kept = f"{plural(found.batches, 'raw batch', 'raw batches')} kept, the first part came {came} UTC."
     commands = tuple(command("show", found.run_id, query_id) for query_id in found.query_ids[:3])
-    yield ReportSection(Phrase(f"Trace {safe(found.trace_id)}", "title"), about, tuple(lead), notes=(kept,),
-                        commands=commands)  # fmt: skip
+    yield ReportSection(
+        Phrase(f"Trace {safe(found.trace_id)}", "title"), about, tuple(lead), notes=(kept,), commands=commands
+    )
 
 
 def span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
@@ -97,19 +108,28 @@ def span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
         return
     begin, ordered = min(span.start for span in spans), list(_tree(spans))
     heads = (
-        ReportColumn("span"), ReportColumn("after", "number", whole=True), ReportColumn("took", "number", whole=True),
+        ReportColumn("span"),
+        ReportColumn("after", "number", whole=True),
+        ReportColumn("took", "number", whole=True),
         ReportColumn("error"),
-    )     # fmt: skip
+    )
     rows = tuple(
-        (BLANK * depth + ("└ " if depth else "") + (line(span.name, MOST_ID) or "–"), _ms(span.start - begin),
-         _ms(span.end - span.start) if span.end else "–", Phrase(line(span.error, 200), "bad"))
+        (
+            BLANK * depth + ("└ " if depth else "") + (line(span.name, MOST_ID) or "–"),
+            _ms(span.start - begin),
+            _ms(span.end - span.start) if span.end else "–",
+            Phrase(line(span.error, 200), "bad"),
+        )
         for depth, span in ordered
-    )  # fmt: skip
+    )
     yield ReportSection("Spans", plural(len(spans), "span"), table=ReportTable(heads, rows))
-    yield ReportSection("What they say", items=tuple(
-        ReportItem(line(span.name, MOST_ID) or "–", tuple(_said(span)), about=f"span {line(span.span_id, MOST_ID)}")
-        for _, span in ordered
-    ))  # fmt: skip
+    yield ReportSection(
+        "What they say",
+        items=tuple(
+            ReportItem(line(span.name, MOST_ID) or "–", tuple(_said(span)), about=f"span {line(span.span_id, MOST_ID)}")
+            for _, span in ordered
+        ),
+    )
 
 
 def _said(span: TraceSpan) -> Iterator[tuple[str, str]]:
@@ -136,23 +156,32 @@ def _tree(spans: Sequence[TraceSpan]) -> Iterator[tuple[int, TraceSpan]]:
             seen.add(span.span_id)
             yield depth, span
             todo += [(min(depth + 1, DEEPEST), child) for child in reversed(under.get(span.span_id, []))]
-    yield from ((0, span) for span in spans if span.span_id not in seen)     # parts of each other in a circle
+    yield from ((0, span) for span in spans if span.span_id not in seen)  # parts of each other in a circle
 
 
 def list_sections(found: TraceList) -> Iterator[ReportSection]:
     """A page of the ledger: each trace, what became of it and why, and where it is scored."""
     heads = (
-        ReportColumn("trace", fold=True), ReportColumn("outcome", whole=True), ReportColumn("why", room=1),
-        ReportColumn("question"), ReportColumn("project", fold=True, room=2), ReportColumn("came (UTC)", whole=True),
+        ReportColumn("trace", fold=True),
+        ReportColumn("outcome", whole=True),
+        ReportColumn("why", room=1),
+        ReportColumn("question"),
+        ReportColumn("project", fold=True, room=2),
+        ReportColumn("came (UTC)", whole=True),
         ReportColumn("scores", whole=True, room=3),
-    )     # fmt: skip
+    )
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
-        (Phrase(line(one.trace_id, MOST_ID), to=("trace", one.trace_id)),
-         Phrase(one.outcome, TONES.get(one.outcome, "")), line(one.reason, 200), line(one.query, 200),
-         line(one.project, MOST_ID), one.at[:16].replace("T", " ") or one.day,
-         Phrase("example", to=("ex of", one.run_id, one.query_id)) if one.query_id else "–")
+        (
+            Phrase(line(one.trace_id, MOST_ID), to=("trace", one.trace_id)),
+            Phrase(one.outcome, TONES.get(one.outcome, "")),
+            line(one.reason, 200),
+            line(one.query, 200),
+            line(one.project, MOST_ID),
+            one.at[:16].replace("T", " ") or one.day,
+            Phrase("example", to=("ex of", one.run_id, one.query_id)) if one.query_id else "–",
+        )
         for one in found.rows
-    )  # fmt: skip
+    )
     none = NO_TRACE if found.outcomes else NOTHING
     yield ReportSection(table=ReportTable(heads, rows) if rows else None, lead=() if rows else (none,))
 
@@ -190,8 +219,10 @@ def _time_words(seconds: float) -> str:
 
 def _traffic(found: TrafficStatus) -> ReportSection:
     since = f" since {found.oldest[:16].replace('T', ' ')} UTC" if found.oldest else ""
-    lead = [f"{plural(found.traces, 'trace')} in {plural(found.batches, 'raw batch', 'raw batches')}{since}, "
-            f"{found.bytes / 1e6:,.1f} MB."]     # fmt: skip
+    lead = [
+        f"{plural(found.traces, 'trace')} in {plural(found.batches, 'raw batch', 'raw batches')}{since}, "
+        f"{found.bytes / 1e6:,.1f} MB."
+    ]
     behind = f", the longest for {_time_words(found.behind)}" if found.behind >= 1 else ""
     waiting = plural(found.waiting, "trace waits to be read", "traces wait to be read")
     lead.append(f"{waiting}{behind}." if found.waiting else "All are read.")
@@ -201,17 +232,29 @@ def _traffic(found: TrafficStatus) -> ReportSection:
         left = f"; of {found.unlabelled:,} something makes no label" if found.unlabelled else ""
         lead.append(f"People judged {plural(found.judged, 'trace')}{left}.")
     projects = dict.fromkeys(day.project for day in found.days if day.project)
-    lead += [f"{line(name, MOST_ID)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
-             for name in projects if name.startswith(UNKNOWN)]     # fmt: skip
+    lead += [
+        f"{line(name, MOST_ID)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
+        for name in projects
+        if name.startswith(UNKNOWN)
+    ]
     words = [word for word in ORDER if any(word in day.outcomes for day in found.days)]
-    heads = (ReportColumn("day", whole=True), ReportColumn("project", fold=True), ReportColumn("run", whole=True),
-             *(ReportColumn(word, "number") for word in words), ReportColumn("verdicts"))     # fmt: skip
+    heads = (
+        ReportColumn("day", whole=True),
+        ReportColumn("project", fold=True),
+        ReportColumn("run", whole=True),
+        *(ReportColumn(word, "number") for word in words),
+        ReportColumn("verdicts"),
+    )
     rows = tuple(
-        (day.day, line(day.project, MOST_ID) or "not looked into", _run(day.run_id),
-         *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words),
-         count_words(day.verdicts) or "–")
+        (
+            day.day,
+            line(day.project, MOST_ID) or "not looked into",
+            _run(day.run_id),
+            *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words),
+            count_words(day.verdicts) or "–",
+        )
         for day in found.days
-    )  # fmt: skip
+    )
     table = ReportTable(heads, rows) if rows else None
     commands = (command("monitor", "traces"), command("monitor", "trace", found.unlabelled_trace or "ID"))
     notes = older_counts((day.run_id, day.verdicts) for day in found.days)
@@ -224,9 +267,14 @@ def _run(run_id: str) -> TableCell:
 
 def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
     """What was done at which time, and what came of it."""
-    heads = (ReportColumn("schedule", whole=True), ReportColumn("due (UTC)", whole=True),
-             ReportColumn("outcome", whole=True), ReportColumn("took", "number", room=1),
-             ReportColumn("run", whole=True, room=2), ReportColumn("why"))     # fmt: skip
+    heads = (
+        ReportColumn("schedule", whole=True),
+        ReportColumn("due (UTC)", whole=True),
+        ReportColumn("outcome", whole=True),
+        ReportColumn("took", "number", room=1),
+        ReportColumn("run", whole=True, room=2),
+        ReportColumn("why"),
+    )
     rows = []
     for job in jobs:
         word, tone = STATES[job.state]

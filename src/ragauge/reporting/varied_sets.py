@@ -12,7 +12,7 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     from ragauge.testsets.vary.varying import VariedSet
 
-TEXT = 160     # characters of a question
+TEXT = 160  # characters of a question
 
 
 def varied_sections(found: VariedSet, path: str) -> Iterator[ReportSection]:
@@ -23,12 +23,10 @@ def varied_sections(found: VariedSet, path: str) -> Iterator[ReportSection]:
     heads = columns("kind", "what it does", numbers=("new", "there before", "without"))
     rows = tuple((one.name, one.does, f"{one.made:,}", f"{one.there:,}", f"{one.without:,}") for one in found.counts)
     notes = tuple(f"{one.name}: {one.without:,} without: {one.missing}." for one in found.counts if one.without)
-    commands = (
-        f"ragauge run SYSTEM {path} --evaluate",
-        f"ragauge testset stats {path} --run latest",
+    commands = (f"ragauge run SYSTEM {path} --evaluate", f"ragauge testset stats {path} --run latest")
+    yield ReportSection(
+        "testset vary", safe(path), (f"{lead}, {told}.",), ReportTable(heads, rows), notes=notes, commands=commands
     )
-    yield ReportSection("testset vary", safe(path), (f"{lead}, {told}.",), ReportTable(heads, rows), notes=notes,
-                        commands=commands)  # fmt: skip
     shown = tuple(
         (one.name, line(question, TEXT), line(put, TEXT)) for one in found.counts for question, put in one.shown
     )
@@ -40,9 +38,12 @@ def varied_sections(found: VariedSet, path: str) -> Iterator[ReportSection]:
 def varied_value(found: VariedSet, path: str) -> dict[str, Any]:
     """What was made, as JSON types."""
     return {
-        "path": path, "originals": found.originals, "examples": len(found.file.lines), "seed": found.seed,
+        "path": path,
+        "originals": found.originals,
+        "examples": len(found.file.lines),
+        "seed": found.seed,
         "kinds": {
             one.name: {"made": one.made, "there": one.there, "without": one.without, "missing": one.missing}
             for one in found.counts
         },
-    }     # fmt: skip
+    }

@@ -12,10 +12,13 @@ from ragauge.text.messages import command, plural
 
 # how a verdict on an example is written, in the order in which verdicts are listed
 VERDICTS: Mapping[Verdict, str] = {
-    "failed": "failed", "unclear": "unclear", "passed": "passed", "not_judged": "not judged",
-}     # fmt: skip
-OLDER_RULE = "older rule"     # stands for counts that the present rule did not decide
-MOST_REASONS = 3     # that stand beside a count
+    "failed": "failed",
+    "unclear": "unclear",
+    "passed": "passed",
+    "not_judged": "not judged",
+}
+OLDER_RULE = "older rule"  # stands for counts that the present rule did not decide
+MOST_REASONS = 3  # that stand beside a count
 ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
 
@@ -33,9 +36,13 @@ def _corrected(card: ScorecardData) -> str:
     if share is None:
         return ""
     low, high = share.interval.low, share.interval.high
-    off = "" if low <= share.judged <= high else (
-        f", too {'many' if share.judged > high else 'few'}: what it alone says of an answer and its cause is unsure"
-    )     # fmt: skip
+    off = (
+        ""
+        if low <= share.judged <= high
+        else (
+            f", too {'many' if share.judged > high else 'few'}: what it alone says of an answer and its cause is unsure"
+        )
+    )
     labels = plural(share.n, "labeled answer")
     ends = f"{share.mean:.0%} [{low:.0%}, {high:.0%}]"
     return f"By {labels}, {ends} of all examples fail; the judge alone fails {share.judged:.0%}{off}. "
@@ -89,9 +96,12 @@ def open_counts(card: ScorecardData) -> list[str]:
 
 # what shows a failure, as it follows a count
 SHOWN_BY: Mapping[str, str] = {
-    "record": "by the record", "people": "by people's labels", "labels": "by labels",
-    "label and judge": "by a label and the judge", "judge": "only by the judge",
-}     # fmt: skip
+    "record": "by the record",
+    "people": "by people's labels",
+    "labels": "by labels",
+    "label and judge": "by a label and the judge",
+    "judge": "only by the judge",
+}
 
 
 def outcomes(card: ScorecardData) -> str:
@@ -99,10 +109,14 @@ def outcomes(card: ScorecardData) -> str:
     if not card.n:
         return ""
     by = ", ".join(f"{count:,} {SHOWN_BY.get(name, name)}" for name, count in card.failed_by.items())
-    return " · ".join([
-        f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", *_with_reasons("unclear", card.unclear),
-        f"{card.passed_examples:,} passed", *_with_reasons("not judged", card.not_judged),
-    ])     # fmt: skip
+    return " · ".join(
+        [
+            f"{card.failed_examples:,} failed{f' ({by})' if by else ''}",
+            *_with_reasons("unclear", card.unclear),
+            f"{card.passed_examples:,} passed",
+            *_with_reasons("not judged", card.not_judged),
+        ]
+    )
 
 
 def _with_reasons(name: str, reasons: Mapping[str, int]) -> Iterator[str]:

@@ -29,8 +29,8 @@ OLDER_VERDICTS = (
     "Failed, unclear and passed are counted by an older rule before the alert, since, or both: they are not compared, "
     "and no cause is named."
 )
-LEAST_SHARE = 0.005     # of the requests, from which a cause is told: less is written 0%
-MOST_NAMES, MOST_NAME = 20, 60     # projects that are named, and characters of each
+LEAST_SHARE = 0.005  # of the requests, from which a cause is told: less is written 0%
+MOST_NAMES, MOST_NAME = 20, 60  # projects that are named, and characters of each
 
 
 def projects_said(found: WatchedProjects) -> Iterator[Phrase]:
@@ -60,9 +60,10 @@ def promise(shares: AlarmShares) -> str:
 def shares_section(shares: AlarmShares) -> ReportSection:
     """Who shares the false alarms that are allowed, and what raises alerts beside."""
     heads = (
-        ReportColumn("what is tested"), ReportColumn("chance a period", "number"),
+        ReportColumn("what is tested"),
+        ReportColumn("chance a period", "number"),
         ReportColumn("divided among", "number"),
-    )     # fmt: skip
+    )
     rows = tuple((line(one.what), f"{100 * one.chance:.3g} %", f"{one.among:,}") for one in shares.shares)
     beside = f"Not counted: {'; '.join(shares.excluded)}." if shares.excluded else ""
     notes = (DIVIDED, beside) if beside else (DIVIDED,)
@@ -72,14 +73,22 @@ def shares_section(shares: AlarmShares) -> ReportSection:
 def silences_section(silences: Sequence[SilenceStatus]) -> ReportSection:
     """When no one is notified."""
     heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("when"),
-        ReportColumn("now", whole=True), ReportColumn("why"),
-    )     # fmt: skip
+        ReportColumn("monitor", whole=True),
+        ReportColumn("segment"),
+        ReportColumn("when"),
+        ReportColumn("now", whole=True),
+        ReportColumn("why"),
+    )
     rows = tuple(
-        (line(one.silence.monitor) or "all", " ".join(map(line, one.silence.segment)).strip() or "all",
-         _when(one.silence), "–" if one.until is None else _until(one.until), line(one.silence.why))
+        (
+            line(one.silence.monitor) or "all",
+            " ".join(map(line, one.silence.segment)).strip() or "all",
+            _when(one.silence),
+            "–" if one.until is None else _until(one.until),
+            line(one.silence.why),
+        )
         for one in silences
-    )  # fmt: skip
+    )
     about = "no one is notified; alerts are raised all the same"
     return ReportSection("Silences", about, table=ReportTable(heads, rows))
 
@@ -102,14 +111,20 @@ def failure_sections(told: AlertAccount) -> Iterator[ReportSection]:
     causes = [cause for cause in told.causes if max(cause.before, cause.now) >= LEAST_SHARE]
     if causes:
         heads = (
-            ReportColumn("cause", whole=True), ReportColumn("before", "number"), ReportColumn("now", "number"),
+            ReportColumn("cause", whole=True),
+            ReportColumn("before", "number"),
+            ReportColumn("now", "number"),
             ReportColumn("what to try"),
-        )     # fmt: skip
+        )
         rows = tuple(
-            (line(cause.name), f"{cause.before:.0%}", f"{cause.now:.0%}",
-             line(cause.fix) if cause.now > cause.before else "–")
+            (
+                line(cause.name),
+                f"{cause.before:.0%}",
+                f"{cause.now:.0%}",
+                line(cause.fix) if cause.now > cause.before else "–",
+            )
             for cause in causes
-        )  # fmt: skip
+        )
         yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable(heads, rows))
 
 

@@ -26,8 +26,8 @@ LAYERS: Mapping[str, str] = {
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 UNNAMED = "cause not decided"
-SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001     # of a difference: its signs, the least that an end is written as
-MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
+SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001  # of a difference: its signs, the least that an end is written as
+MOST_IGNORED = 0.30  # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
 # the number that stands for a layer in the strip at the top, the first that was scored
 FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
     "generation": ("faithfulness", "answer_relevance", "fabricated_specifics"),
     "end_to_end": ("answer_correctness", "answer_recall", "completeness", "criteria_met", "token_f1", "exact_match"),
 }
-STATES = {"running": "in flight", "interrupted": "stopped"}     # what lists call the states of runs that they rename
+STATES = {"running": "in flight", "interrupted": "stopped"}  # what lists call the states of runs that they rename
 SHORT_LAYERS: Mapping[str, str] = {"retrieval": "Retrieval", "generation": "Generation", "end_to_end": "End to end"}
 LABELS: Mapping[str, str] = {
     "supported": "supported by the passages",
@@ -80,7 +80,7 @@ def cell(text: str) -> str:
     text = safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
     for mark in "|`*_[]~#":
         text = text.replace(mark, f"\\{mark}")
-    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)     # so that a name in the data notifies nobody
+    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)  # so that a name in the data notifies nobody
     return " ".join(text.split())
 
 
@@ -156,8 +156,10 @@ def rectified_means(card: ScorecardData) -> list[str]:
     parts = [("", one) for one in card.summaries]
     parts += [
         (f", {line(column)} = {line(value)}", one)
-        for column, values in card.segments.items() for value, found in values.items() for one in found
-    ]     # fmt: skip
+        for column, values in card.segments.items()
+        for value, found in values.items()
+        for one in found
+    ]
     return [f"{one.metric}{where}: {said}." for where, one in parts if (said := rectified(one.rectified))]
 
 
@@ -311,9 +313,13 @@ def correlation(alignment: Alignment) -> str:
     interval = alignment.correlation_interval
     ends = f" [{signed(interval.low)}, {signed(interval.high)}]" if interval else ""
     sure = interval is None or interval.low > 0 or interval.high < 0
-    way = "no clear order" if not sure else "passages further up are used more" if alignment.correlation < 0 else (
-        "passages further down are used more"
-    )     # fmt: skip
+    way = (
+        "no clear order"
+        if not sure
+        else "passages further up are used more"
+        if alignment.correlation < 0
+        else ("passages further down are used more")
+    )
     return f"Rank and use: Spearman's correlation {signed(alignment.correlation)}{ends}, {way}."
 
 

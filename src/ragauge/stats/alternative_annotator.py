@@ -10,7 +10,7 @@ from ragauge.errors import UsageError
 from ragauge.stats.distributions import student_below
 
 FEWEST_ANNOTATORS, FEWEST_ITEMS = 3, 30
-PASSES = 0.5     # of the annotators it must win against
+PASSES = 0.5  # of the annotators it must win against
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ class AlternativeAnnotator:
 
 
 def alternative_annotator(
-    people: Sequence[Mapping[str, Hashable]], judge: Sequence[Hashable | None], epsilon: float, *, level: float = 0.05,
+    people: Sequence[Mapping[str, Hashable]],
+    judge: Sequence[Hashable | None],
+    epsilon: float,
+    *,
+    level: float = 0.05,
     weights: Sequence[float] | None = None,
 ) -> AlternativeAnnotator | None:
     """The alternative-annotator test of a judge.
@@ -77,9 +81,10 @@ def alternative_annotator(
     p_values = [
         _p_value([float(they) - float(it) for it, they, _ in each], [one[2] for one in each], epsilon)
         for each in compared.values()
-    ]  # fmt: skip
-    advantages = [sum(it * weight for it, _, weight in each) / sum(one[2] for one in each)
-                  for each in compared.values()]  # fmt: skip
+    ]
+    advantages = [
+        sum(it * weight for it, _, weight in each) / sum(one[2] for one in each) for each in compared.values()
+    ]
     won = sum(one <= level for one in benjamini_yekutieli(p_values))
     return AlternativeAnnotator(
         won / len(p_values), sum(advantages) / len(advantages), epsilon, len(p_values), len(items)
@@ -87,7 +92,7 @@ def alternative_annotator(
 
 
 def _compared(
-    items: Sequence[tuple[Mapping[str, Hashable], Hashable, float]]
+    items: Sequence[tuple[Mapping[str, Hashable], Hashable, float]],
 ) -> dict[str, list[tuple[bool, bool, float]]]:
     """Annotator -> whether the judge is as good or better, whether the annotator is, and the weight, an item each."""
     compared: dict[str, list[tuple[bool, bool, float]]] = {}

@@ -17,16 +17,22 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 METHOD = "DeLong, logit"
-TINY = 1e-12     # below it a share is none: weighted sums round
+TINY = 1e-12  # below it a share is none: weighted sums round
 # Scores of each fold's items by the model of the other folds: were nothing to tell, every pair of folds would count
 # twice, once for either model, which doubles the variance. Where there is something to tell it is too wide, not narrow.
 CROSS_FITTED = sqrt(2)
 
 
 def auroc(
-    positive: npt.NDArray[np.bool_], scores: Floats, clusters: Numbers | None = None, level: float = 0.95, *,
-    weights: Floats | None = None, within: Numbers | None = None, widened: float = 1.0,
-) -> tuple[float, Interval | None] | None:     # fmt: skip
+    positive: npt.NDArray[np.bool_],
+    scores: Floats,
+    clusters: Numbers | None = None,
+    level: float = 0.95,
+    *,
+    weights: Floats | None = None,
+    within: Numbers | None = None,
+    widened: float = 1.0,
+) -> tuple[float, Interval | None] | None:
     """The chance that a positive item scores above a negative one, ties counting half.
 
     A = Σ_g q_g · A_g,  A_g = Σᵢ wᵢ Vᵢ / m_g over the positive items of group g,  q_g = m_g·n_g / Σ m·n
@@ -81,9 +87,7 @@ def _on_log_odds(value: float, error: float, level: float) -> Interval:
     return Interval(ends[0], ends[1], METHOD, level)
 
 
-def _placed(
-    positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, *, small: bool
-) -> tuple[float, Floats]:
+def _placed(positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, *, small: bool) -> tuple[float, Floats]:
     """A of one group, and how far each item moves it."""
     import numpy as np
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 AS_IT_IS, PLATT = "as it is", "Platt"
 FOLDS = 10
-HELD = 1e-3     # ridge of Platt's slope: keeps it finite where the log odds part the labels
-SLOPE = 1.0     # ridge by which regressions on features hold the slope to 1: light, since one number is soon learned
+HELD = 1e-3  # ridge of Platt's slope: keeps it finite where the log odds part the labels
+SLOPE = 1.0  # ridge by which regressions on features hold the slope to 1: light, since one number is soon learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class CalibrationCandidate:
 
 RIDGES = (30, 10, 3)
 CANDIDATES = (
-    CalibrationCandidate(AS_IT_IS), CalibrationCandidate(PLATT),
+    CalibrationCandidate(AS_IT_IS),
+    CalibrationCandidate(PLATT),
     *(CalibrationCandidate(f"ridge {ridge}", ridge) for ridge in RIDGES),
-)     # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class LabelledOdds:
             return _regression(z, features, labels, candidate.ridge)
         found = fit_from_offset(z[:, None], z, labels, HELD)
         slope = 1.0 + found.coefficients[0]
-        if slope < 0:     # the judge's order is wrong way round: no order is better
+        if slope < 0:  # the judge's order is wrong way round: no order is better
             rate = float(labels.mean())
             return Recalibration(log(rate / (1 - rate)), 0.0)
         return Recalibration(found.shift, slope)
@@ -193,9 +194,7 @@ def calibrate(items: LabelledOdds) -> Calibrated:
     import numpy as np
 
     numbers = [int(fold) for fold in np.unique(items.folds)]
-    fitted = {
-        one.name: [items.fit(one, items.folds != number) for number in numbers] for one in CANDIDATES
-    }  # fmt: skip
+    fitted = {one.name: [items.fit(one, items.folds != number) for number in numbers] for one in CANDIDATES}
     p = {name: _cross_fitted(items, numbers, models) for name, models in fitted.items()}
     base = (p[AS_IT_IS] - items.labels) ** 2
     tried = tuple(_tried(name, (mine - items.labels) ** 2, base, items.groups) for name, mine in p.items())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.integer]
     Floats = npt.NDArray[np.float64]
 
-CELLS = 50_000     # of the tables of one block of clusters: 400 kB of integers, so that memory stays flat
+CELLS = 50_000  # of the tables of one block of clusters: 400 kB of integers, so that memory stays flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def _jackknife(
         gone_hits = np.bincount(cells[y[mine] == 1], minlength=size).reshape(-1, width)
         without.append(_rho(pairs - gone, hits - gone_hits))
     estimates = np.concatenate(without)
-    if not bool((np.abs(estimates) < 1 - 1e-12).all()):     # false for what is not a number too
+    if not bool((np.abs(estimates) < 1 - 1e-12).all()):  # false for what is not a number too
         return None
     z = np.arctanh(estimates)
     error = sqrt((count - 1) / count * float(((z - z.mean()) ** 2).sum()))
@@ -228,7 +228,7 @@ def _rho(pairs: Counts, hits: Counts) -> Floats:
 
     n, marked = pairs.sum(axis=1), hits.sum(axis=1)
     middle = (n + 1)[:, None] / 2
-    rank = np.cumsum(pairs, axis=1) - (pairs - 1) / 2 - middle      # mid-ranks, their mean taken off
+    rank = np.cumsum(pairs, axis=1) - (pairs - 1) / 2 - middle  # mid-ranks, their mean taken off
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = (pairs * rank * rank).sum(axis=1) * marked * (n - marked) / n
         return np.asarray((hits * rank).sum(axis=1) / np.sqrt(spread))

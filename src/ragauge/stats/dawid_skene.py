@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-FEWEST_JUDGES = 3     # of two that differ nothing tells which is right
-SMOOTH = 0.01     # added to every count, so that no chance is 0
+FEWEST_JUDGES = 3  # of two that differ nothing tells which is right
+SMOOTH = 0.01  # added to every count, so that no chance is 0
 MOST_STEPS, ENOUGH, TINY = 500, 1e-9, 1e-300
 
 
@@ -67,9 +67,11 @@ def dawid_skene(items: Sequence[Mapping[str, Hashable]]) -> DawidSkene | None:
     best = right.argmax(axis=1)
     accuracy = {name: float(share @ chances[at].diagonal()) for at, name in enumerate(judges)}
     return DawidSkene(
-        tuple(labels[k] for k in best), tuple(right.max(axis=1).tolist()), accuracy,
+        tuple(labels[k] for k in best),
+        tuple(right.max(axis=1).tolist()),
+        accuracy,
         {label: float(share[k]) for k, label in enumerate(labels)},
-    )     # fmt: skip
+    )
 
 
 def _votes(items: Sequence[Mapping[str, Hashable]], judges: Sequence[str], labels: Sequence[Hashable]) -> Floats:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-COUNTED = 50      # pairs that changed up to which a rate is counted out; of more the normal shape is within 2 %
-ALIKE = 10        # decimals up to which differences that are alike agree
+COUNTED = 50  # pairs that changed up to which a rate is counted out; of more the normal shape is within 2 %
+ALIKE = 10  # decimals up to which differences that are alike agree
 
 
 def detectable(
@@ -63,9 +63,15 @@ def detectable(
 
 
 def pairs_to_detect(
-    effect: float, new: Values, base: Values, *, kind: Literal["rate", "mean", "amount"],
-    weights: Values | None = None, clusters: Clusters | None = None, alpha: float = 0.05,
-) -> int | None:     # fmt: skip
+    effect: float,
+    new: Values,
+    base: Values,
+    *,
+    kind: Literal["rate", "mean", "amount"],
+    weights: Values | None = None,
+    clusters: Clusters | None = None,
+    alpha: float = 0.05,
+) -> int | None:
     """How many pairs such as these find a difference of this size with power 0.8: `detectable` solved for their number.
 
     By `pairs_for_rate` from the share that changed where `detectable` takes that, else by `pairs_for_mean` from
@@ -90,7 +96,7 @@ def pairs_to_detect(
     if found is None:
         return None
     if found.changed is not None:
-        changed = max(found.changed, effect)     # no smaller share of changes makes such a difference
+        changed = max(found.changed, effect)  # no smaller share of changes makes such a difference
         if changed > 1:
             return None
         return pairs_for_rate((changed + effect) / 2, (changed - effect) / 2, alpha=alpha)
@@ -109,9 +115,7 @@ class _Spread(NamedTuple):
     changed: float | None
 
 
-def _spread(
-    new: Values, base: Values, kind: str, weights: Values | None, clusters: Clusters | None
-) -> _Spread | None:
+def _spread(new: Values, base: Values, kind: str, weights: Values | None, clusters: Clusters | None) -> _Spread | None:
     import numpy as np
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["Tested", "paired_test", "unpaired_test"]
 
 Kind = Literal["rate", "mean", "amount"]
-CLEARLY_NOT = 0.2      # p of t from which sign flips are not asked: they could only make it larger
-EXACT = 13             # pairs that differ, up to which every pattern of signs is counted
-FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
+CLEARLY_NOT = 0.2  # p of t from which sign flips are not asked: they could only make it larger
+EXACT = 13  # pairs that differ, up to which every pattern of signs is counted
+FLOOR = 1e-3  # p that random signs tell only roughly; below, a bound serves
 
 
 def paired_test(
@@ -92,7 +92,7 @@ def paired_test(
     parts, _, _ = parts_of(d, w, groups)
     held = coarse(parts)
     by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative, shorten=not held)
-    if by_t is None:     # fewer than two, or all alike
+    if by_t is None:  # fewer than two, or all alike
         return sign_flip(d, weights=w, clusters=groups, alternative=alternative, seed=seed)
     return _with_flips(by_t, parts, seed) if held else by_t
 

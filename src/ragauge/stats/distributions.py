@@ -11,8 +11,8 @@ from statistics import NormalDist
 
 from ragauge.errors import UsageError
 
-SMALL = 1e-300     # stands for 0 in a denominator
-LARGE = 10.0       # from here on the error of Stirling's formula is a short series
+SMALL = 1e-300  # stands for 0 in a denominator
+LARGE = 10.0  # from here on the error of Stirling's formula is a short series
 MOST_STEPS = 100_000
 
 
@@ -178,7 +178,7 @@ def _share_within(t: float, df: int) -> float:
     angle = atan(t / sqrt(df))
     squared, odd = cos(angle) ** 2, df % 2
     term, total = (cos(angle) if odd else 1.0), 0.0
-    for n in range(odd, df - 1, 2):     # n terms' powers of cos: 1, 3 … or 0, 2 …
+    for n in range(odd, df - 1, 2):  # n terms' powers of cos: 1, 3 … or 0, 2 …
         total += term
         term *= squared * (n + 1) / (n + 2)
     inner = sin(angle) * total

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     Vectors = Sequence[Sequence[float]] | npt.NDArray[np.floating]
 
 PERMUTATIONS = 999
-CHUNK = 100      # permutations at once
-ENOUGH = 100     # as far apart, after which p is large whatever the rest would say
+CHUNK = 100  # permutations at once
+ENOUGH = 100  # as far apart, after which p is large whatever the rest would say
 BINS = 20
-PAIRS = 20_000   # distances that a histogram is made of, at most
+PAIRS = 20_000  # distances that a histogram is made of, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def mean_shift(before: Vectors, now: Vectors, *, permutations: int = PERMUTATION
     if permutations < 1:
         raise UsageError(f"permutations must be at least 1, got {permutations!r}.")
     pooled = np.concatenate([first, second])
-    pooled = pooled - pooled.mean(axis=0)      # so that rounding stays small where all vectors lie far from 0
+    pooled = pooled - pooled.mean(axis=0)  # so that rounding stays small where all vectors lie far from 0
     n, total = len(first), len(pooled)
     # with the pooled mean at 0, mean(before) − mean(now) = sum(before) · (1/n + 1/m)
     scale = (1 / n + 1 / (total - n)) ** 2
@@ -135,9 +135,7 @@ def _counts(before: Values, now: Values) -> tuple[Array, Array]:
     return p, q
 
 
-def neighbour_overlap(
-    before: Sequence[Sequence[Hashable]], now: Sequence[Sequence[Hashable]], k: int
-) -> float | None:
+def neighbour_overlap(before: Sequence[Sequence[Hashable]], now: Sequence[Sequence[Hashable]], k: int) -> float | None:
     """How much of what was found stayed: the mean share of the first k that two rankings of a query have in common.
 
     overlap = mean over queries of |top k before ∩ top k now| / k', k' the longer of the two, at most k

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 ROOT_2 = sqrt(2)
-MOST_STEPS = 200     # of a search that takes five or so
+MOST_STEPS = 200  # of a search that takes five or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _noncentrality(t: float, df: float, share: float) -> float:
     weights, points = _chi_grid(t, df)
     spread = sqrt(1 + t * t / (2 * df))
     low, high = -inf, inf
-    shift = t - NormalDist().inv_cdf(share) * spread     # right for a normal distribution
+    shift = t - NormalDist().inv_cdf(share) * spread  # right for a normal distribution
     for _ in range(MOST_STEPS):
         below, slope = _noncentral(weights, points, shift)
         step = (below - share) / slope if slope > 0 else inf
@@ -208,14 +208,14 @@ def _chi_grid(t: float, df: float) -> tuple[Floats, Floats]:
     import numpy as np
 
     step = min(0.1, 0.5 / sqrt(2 * df + t * t))
-    low = -10 / sqrt(2 * df) - 40 / df     # below e^-40 of the height; left of the mode it falls as exp(df·u) at least
+    low = -10 / sqrt(2 * df) - 40 / df  # below e^-40 of the height; left of the mode it falls as exp(df·u) at least
     u = np.arange(low, 10 / sqrt(2 * df) + step, step)
     density = np.exp(df * (u - np.expm1(2 * u) / 2))
     return density / density.sum(), t * np.exp(u)
 
 
-CLOSE = 1e-12          # of the spread, relative to the largest that is thinkable
-MOST_HALVINGS = 200    # 2^-200 of it is far below CLOSE
+CLOSE = 1e-12  # of the spread, relative to the largest that is thinkable
+MOST_HALVINGS = 200  # 2^-200 of it is far below CLOSE
 
 
 class Pooled(NamedTuple):

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.stats.weighted import Clusters
+
     Array = npt.NDArray[np.float64]
+
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values: the chance of even one false alarm among all of them stays below the level.
@@ -64,7 +66,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """
     m, adjusted, least = len(p_values), [0.0] * len(p_values), 1.0
     for rank, index in zip(range(m, 0, -1), sorted(range(m), key=p_values.__getitem__, reverse=True), strict=True):
-        least = min(least, p_values[index] * (m / rank))     # not below p by rounding
+        least = min(least, p_values[index] * (m / rank))  # not below p by rounding
         adjusted[index] = least
     return adjusted
 
@@ -92,9 +94,14 @@ class Rivalry:
 
 
 def may_be_best(
-    values: npt.ArrayLike, clusters: Clusters | None = None, *, level: float = 0.95, span: float = 0.0,
-    draws: int = 2_000, seed: int = 0,
-) -> tuple[bool, ...]:     # fmt: skip
+    values: npt.ArrayLike,
+    clusters: Clusters | None = None,
+    *,
+    level: float = 0.95,
+    span: float = 0.0,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> tuple[bool, ...]:
     """Which columns belong to the set that holds the one of the greatest true mean, with confidence `level`.
 
     Column i stays unless T_i = max over j of (m_j − m_i) / se_ij exceeds the `level` quantile of
@@ -131,9 +138,15 @@ def may_be_best(
 
 
 def rivalries(
-    low: npt.ArrayLike, high: npt.ArrayLike | None = None, *, clusters: Clusters | None = None, alpha: float = 0.05,
-    span: float = 0.0, draws: int = 2_000, seed: int = 0,
-) -> tuple[Rivalry, ...]:     # fmt: skip
+    low: npt.ArrayLike,
+    high: npt.ArrayLike | None = None,
+    *,
+    clusters: Clusters | None = None,
+    alpha: float = 0.05,
+    span: float = 0.0,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> tuple[Rivalry, ...]:
     """Each setting against all others: the test behind `may_be_best`, with what it rests on.
 
     A score that is known only between bounds speaks against a setting by its upper bound and for a rival by its lower
@@ -165,14 +178,20 @@ def rivalries(
     size = int(groups.max()) + 1 if len(groups) else 0
     if size < 2:
         return tuple([Rivalry(None)] * least.shape[1])
-    noise = np.random.default_rng(seed).standard_normal((draws, size + 1))     # the last one is of the added pair
+    noise = np.random.default_rng(seed).standard_normal((draws, size + 1))  # the last one is of the added pair
     return tuple([_rivalry(i, (least, most), groups, noise, alpha, span) for i in range(least.shape[1])])
 
 
 def p_values_against(
-    low: npt.ArrayLike, column: int, high: npt.ArrayLike | None = None, *, clusters: Clusters | None = None,
-    span: float = 0.0, draws: int = 2_000, seed: int = 0,
-) -> list[float | None]:     # fmt: skip
+    low: npt.ArrayLike,
+    column: int,
+    high: npt.ArrayLike | None = None,
+    *,
+    clusters: Clusters | None = None,
+    span: float = 0.0,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> list[float | None]:
     """How surely each setting is better or worse than one of them, by the test of `rivalries`.
 
     p_j = the chance, were all rivals equal, of a greatest t above that of the pair, whose better one is the rival
@@ -210,7 +229,7 @@ def p_values_against(
             standing, rival = _Standing((least, most), j, groups, size + 1, span), column
         if standing.units[rival] < 2:
             continue
-        if standing.errors[rival] <= 1e-12:     # alike everywhere, or apart by the same everywhere
+        if standing.errors[rival] <= 1e-12:  # alike everywhere, or apart by the same everywhere
             found[j] = 0.0 if standing.means[rival] > 1e-9 else 1.0
             continue
         usable = np.flatnonzero((standing.units > 1) & (standing.errors > 1e-12))
@@ -241,13 +260,13 @@ class _Standing:
         both = ~np.isnan(gaps)
         pairs = both.sum(axis=0)
         self.means: Array = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
-        self.sums: Array = np.zeros((rows, low.shape[1]))     # a row a cluster, and one for the added pair
+        self.sums: Array = np.zeros((rows, low.shape[1]))  # a row a cluster, and one for the added pair
         np.add.at(self.sums, groups, np.where(both, gaps - self.means, 0) / np.maximum(pairs, 1))
         held = np.zeros((rows, low.shape[1]), dtype=bool)
         np.logical_or.at(held, groups, both)
         self.units: npt.NDArray[Any] = held.sum(axis=0)
         self.units[i] = 0
-        self.sums *= np.sqrt(self.units / np.maximum(self.units - 1, 1))     # the multipliers' variance is the sample's
+        self.sums *= np.sqrt(self.units / np.maximum(self.units - 1, 1))  # the multipliers' variance is the sample's
         if span:
             self.sums[-1] = (span + self.means) / np.maximum(pairs, 1)
         self.errors: npt.NDArray[Any] = np.sqrt((self.sums**2).sum(axis=0))
@@ -263,7 +282,7 @@ def _rivalry(
     means, errors, units = standing.means, standing.errors, standing.units
     alike = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
     usable = (units > 1) & (units >= -np.log2(alpha))
-    constant = np.flatnonzero(usable & alike & (means > 1e-9))     # only where no pair was added
+    constant = np.flatnonzero(usable & alike & (means > 1e-9))  # only where no pair was added
     if constant.size:
         j = int(constant[means[constant].argmax()])
         return Rivalry(j, float(means[j]), inf, 0.0)
@@ -273,7 +292,7 @@ def _rivalry(
     scaled = means[rivals] / errors[rivals]
     j = int(rivals[scaled.argmax()])
     t, freedom = float(scaled.max()), int(units[rivals].min()) - 1
-    least = float(-stdtrit(freedom, alpha))     # of one rival alone: the maximum over more is never below it
+    least = float(-stdtrit(freedom, alpha))  # of one rival alone: the maximum over more is never below it
     if t <= least:
         return Rivalry(j, float(means[j]), t, least)
     null = (noise @ (standing.sums[:, rivals] / errors[rivals])).max(axis=1)

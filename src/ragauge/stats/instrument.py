@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 WITH_ERROR = ", including judge error"
-TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
+TOGETHER = 0.5  # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ class JudgeMeanError:
     def mirrored(self) -> JudgeMeanError:
         """That of 1 less the metric, as unsupported is 1 less faithfulness."""
         return replace(
-            self, edges=tuple(1 - edge for edge in reversed(self.edges)),
-            shifts=tuple(-shift for shift in reversed(self.shifts)), spreads=self.spreads[::-1],
+            self,
+            edges=tuple(1 - edge for edge in reversed(self.edges)),
+            shifts=tuple(-shift for shift in reversed(self.shifts)),
+            spreads=self.spreads[::-1],
             labels=None if self.labels is None else self.labels.mirrored(),
             scales=tuple(scale.mirrored() for scale in self.scales),
-        )     # fmt: skip
+        )
 
     def of_texts(self, mix: Mapping[tuple[str, str], float]) -> JudgeMeanError:
         """That of a run whose texts are of these layouts and languages, as of `SourceScale.weighted`."""

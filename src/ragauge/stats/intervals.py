@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.errors import UsageError
 from ragauge.stats.distributions import binomial_below, check_level, normal_quantile, t_quantile
 from ragauge.stats.skewed import skew_corrected_t
-from ragauge.stats.weighted import (
-    Interval,
-    effective_number,
-    estimate,
-    group_count,
-    group_numbers,
-    mean_of,
-    weighted,
-)
+from ragauge.stats.weighted import Interval, effective_number, estimate, group_count, group_numbers, mean_of, weighted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -215,7 +207,7 @@ def mean_interval(
     if clusters is None or count == x.size:
         clusters, values, weights = None, x, w
     interval = _of_varying(values, weights, clusters, (low, high), level)
-    if interval and interval.high - interval.low <= 1e-12 * max(1.0, abs(largest)):     # clusters that are all alike
+    if interval and interval.high - interval.low <= 1e-12 * max(1.0, abs(largest)):  # clusters that are all alike
         return _constant(interval.low, n, low, high, "wilson, clusters alike", level)
     return interval
 
@@ -250,7 +242,7 @@ def _constant(value: float, n: float, low: float, high: float, method: str, leve
     return interval and Interval(low + width * interval.low, low + width * interval.high, method, level)
 
 
-ROUNDING = 1e-9     # of a rank: what lies this little above one is that rank, whose neighbour may be infinite
+ROUNDING = 1e-9  # of a rank: what lies this little above one is that rank, whose neighbour may be infinite
 
 
 def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple[float, float]:
@@ -291,7 +283,7 @@ def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple
     below = np.floor(position).astype(np.int64)
     above, share = np.minimum(below + 1, last), np.where(position - below < ROUNDING, 0.0, position - below)
     least = _between(_at(below, known, lows, k), _at(above, known, lows, k), share)
-    known, highs = -known[::-1], -highs[::-1]     # ranks from above
+    known, highs = -known[::-1], -highs[::-1]  # ranks from above
     greatest = _between(-_at(last - below, known, highs, k), -_at(last - above, known, highs, k), share)
     return float(least.min()), float(greatest.max())
 

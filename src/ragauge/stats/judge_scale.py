@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ragauge.stats.distributions import normal_quantile
 
-SPREAD = 0.1        # standard deviation of a source's two means, between sources that are as alike as can be told
-LIKELY = 0.3        # a share is in the 95 % set where the mean is at least so likely as under the best share
-UNLIKE = 0.03       # weight of a source in another layout; and in another language
-SHARES = 201        # that are tried, 0 and 1 among them
+SPREAD = 0.1  # standard deviation of a source's two means, between sources that are as alike as can be told
+LIKELY = 0.3  # a share is in the 95 % set where the mean is at least so likely as under the best share
+UNLIKE = 0.03  # weight of a source in another layout; and in another language
+SHARES = 201  # that are tried, 0 and 1 among them
 LEVEL = 0.95
 
 
@@ -38,9 +38,11 @@ class SourceScale(NamedTuple):
     def mirrored(self) -> SourceScale:
         """That of 1 less the metric."""
         return self._replace(
-            right=1 - self.wrong, wrong=1 - self.right, right_variance=self.wrong_variance,
+            right=1 - self.wrong,
+            wrong=1 - self.right,
+            right_variance=self.wrong_variance,
             wrong_variance=self.right_variance,
-        )     # fmt: skip
+        )
 
     def weighted(self, mix: Mapping[tuple[str, str], float]) -> SourceScale:
         """With the weight that it has for texts of other layouts and languages.

@@ -38,9 +38,12 @@ class Alpha:
 
 
 def krippendorff_alpha(
-    units: Sequence[Sequence[float]], scale: Scale = "nominal", *, weights: Sequence[float] | None = None,
+    units: Sequence[Sequence[float]],
+    scale: Scale = "nominal",
+    *,
+    weights: Sequence[float] | None = None,
     level: float = 0.95,
-) -> Alpha | None:     # fmt: skip
+) -> Alpha | None:
     """How far those who gave values to the same units agree, beyond chance.
 
     α = 1 − Dₒ/Dₑ,  Dₒ = Σ_ck o_ck δ²_ck / n,  Dₑ = Σ_ck n_c n_k δ²_ck / (n (n − 1))
@@ -80,8 +83,10 @@ def krippendorff_alpha(
     names = np.unique(np.array([value for unit in several for value in unit], dtype=np.float64))
     if names.size < 2:
         return None
-    pairs = np.array([_pairs(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size)
-                      for unit in several]) * w[:, None, None]  # fmt: skip
+    pairs = (
+        np.array([_pairs(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size) for unit in several])
+        * w[:, None, None]
+    )
     whole = _alpha(pairs.sum(axis=0), names, scale)
     low, high = np.quantile(_resampled(pairs, names, scale), [(1 - level) / 2, (1 + level) / 2])
     interval = Interval(float(low), float(high), "percentiles over units", level)
@@ -97,9 +102,7 @@ def _resampled(pairs: Floats, names: Floats, scale: Scale) -> list[float]:
     return [_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in draws @ patterns]
 
 
-def _several(
-    units: Sequence[Sequence[float]], weights: Sequence[float] | None
-) -> tuple[list[Sequence[float]], Floats]:
+def _several(units: Sequence[Sequence[float]], weights: Sequence[float] | None) -> tuple[list[Sequence[float]], Floats]:
     """The units with two values or more, and how much each counts."""
     import numpy as np
 
@@ -126,7 +129,7 @@ def _alpha(coincidences: Floats, names: Floats, scale: Scale) -> float:
     elif scale == "interval":
         apart = (names[:, None] - names) ** 2
     else:
-        middle = np.cumsum(given) - given / 2     # ranks of the values
+        middle = np.cumsum(given) - given / 2  # ranks of the values
         apart = (middle[:, None] - middle) ** 2
     expected = float(given @ apart @ given)
     return 1.0 if expected == 0 else float(1 - (given.sum() - 1) * (coincidences * apart).sum() / expected)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-WORTH = 25        # labelled examples of a band that what is expected there counts for, at the most
-CHANCE = 0.95     # up to this quantile of χ² what labels say and what was expected of them are taken to agree
+WORTH = 25  # labelled examples of a band that what is expected there counts for, at the most
+CHANCE = 0.95  # up to this quantile of χ² what labels say and what was expected of them are taken to agree
 
 
 class Bands(NamedTuple):
@@ -124,8 +124,9 @@ def _seen(labels: LabelGap, edges: tuple[float, ...]) -> _LabelSample:
     band = np.searchsorted(np.array(edges), judge, side="right")
     bands, counts = np.unique(band, return_counts=True)
     mine = [gaps[band == number] for number in bands]
-    return _LabelSample(bands, counts / gaps.size, np.array([gap.mean() for gap in mine]),
-                 np.array([variance_of(gap) for gap in mine]))  # fmt: skip
+    return _LabelSample(
+        bands, counts / gaps.size, np.array([gap.mean() for gap in mine]), np.array([variance_of(gap) for gap in mine])
+    )
 
 
 def _usual_most(df: int) -> float:

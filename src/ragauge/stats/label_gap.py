@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 
-DOUBT = 1.0       # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
-STEEPEST = 5.0    # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
-SURE = 0.95     # of the interval of what the judge sees that must leave 0 out for it to see anything
-USUAL = sqrt(0.005)     # root mean square of differences of −10, −5, 0, 5 and 10 points
+DOUBT = 1.0  # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
+STEEPEST = 5.0  # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
+SURE = 0.95  # of the interval of what the judge sees that must leave 0 out for it to see anything
+USUAL = sqrt(0.005)  # root mean square of differences of −10, −5, 0, 5 and 10 points
 
 
 class Offset(NamedTuple):
@@ -141,8 +141,13 @@ class LabelGap:
 
     def mirrored(self) -> LabelGap:
         """That of 1 less the metric."""
-        return replace(self, gap=-self.gap, judge=1 - self.judge, people=1 - self.people,
-                       points=tuple((1 - judge, -gap) for judge, gap in self.points))  # fmt: skip
+        return replace(
+            self,
+            gap=-self.gap,
+            judge=1 - self.judge,
+            people=1 - self.people,
+            points=tuple((1 - judge, -gap) for judge, gap in self.points),
+        )
 
 
 def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
@@ -171,17 +176,28 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
         raise UsageError("label_gap: scores of people and judge must be in [0, 1].")
     codes = {example: n for n, example in enumerate(dict.fromkeys(text.example for text in every))}
     at = np.array([codes[text.example] for text in every])
-    people, judge = (_means(np.array(column), at) for column in zip(*((text.people, text.judge) for text in every),
-                                                              strict=True))  # fmt: skip
+    people, judge = (
+        _means(np.array(column), at) for column in zip(*((text.people, text.judge) for text in every), strict=True)
+    )
     files = {text.example: text.file for text in every}
     gaps = people - judge
     flat, steep, error = _slopes(judge, people)
     between, n_files = _between(gaps, [files[example] for example in codes])
     return LabelGap(
-        float(gaps.mean()), variance_of(gaps), between, float(judge.mean()), float(people.mean()), flat - 1,
-        min(STEEPEST, 1 / max(steep, 1 / STEEPEST)) - 1, steep, error, len(codes), sum(text.labels for text in every),
-        n_files, tuple(zip(judge.tolist(), gaps.tolist(), strict=True)),
-    )     # fmt: skip
+        float(gaps.mean()),
+        variance_of(gaps),
+        between,
+        float(judge.mean()),
+        float(people.mean()),
+        flat - 1,
+        min(STEEPEST, 1 / max(steep, 1 / STEEPEST)) - 1,
+        steep,
+        error,
+        len(codes),
+        sum(text.labels for text in every),
+        n_files,
+        tuple(zip(judge.tolist(), gaps.tolist(), strict=True)),
+    )
 
 
 def variance_of(gaps: Floats) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_STEPS = 50
-CLOSE = 1e-9     # a step below ends the fit
+CLOSE = 1e-9  # a step below ends the fit
 
 
 def logistic(features: Floats, positive: Mask, penalty: float = 1.0) -> Floats:

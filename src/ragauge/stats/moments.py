@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Values
 
-ROUNDING = 1e-12     # of the sum of squares: what is below is 0
+ROUNDING = 1e-12  # of the sum of squares: what is below is 0
 
 
 @dataclass(frozen=True, slots=True)

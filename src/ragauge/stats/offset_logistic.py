@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-STEPS = 100        # of Newton's method at most; it takes about ten
-SETTLED = 1e-10    # the greatest step at which it has settled
-EVEN = 1e-12       # spread of a feature up to which it is the same everywhere, and tells nothing
+STEPS = 100  # of Newton's method at most; it takes about ten
+SETTLED = 1e-10  # the greatest step at which it has settled
+EVEN = 1e-12  # spread of a feature up to which it is the same everywhere, and tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def fit_from_offset(features: Floats, offset: Floats, labels: Floats, ridge: flo
         curve = (table.T * (p * (1 - p))) @ table + np.diag(penalty + EVEN)
         step = np.linalg.solve(curve, slope)
         while (at := _loss(table, offset, labels, penalty, weights - step)) > value and np.abs(step).max() > SETTLED:
-            step = step / 2     # Newton's step may overshoot where most probabilities are near 0 or 1
+            step = step / 2  # Newton's step may overshoot where most probabilities are near 0 or 1
         weights, value = weights - step, at
         if np.abs(step).max() <= SETTLED:
             break

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Sides = Literal[1, 2]
 MOST_PAIRS = 1_000_000_000
-WINDOW = 9.0     # standard deviations of the number of pairs that change: what lies beyond has no weight
+WINDOW = 9.0  # standard deviations of the number of pairs that change: what lies beyond has no weight
 
 
 def power_of_mean(
@@ -62,9 +62,8 @@ def power_of_mean(
 
 
 def detectable_mean(
-    deviation: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
-    design_effect: float = 1.0,
-) -> float:     # fmt: skip
+    deviation: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2, design_effect: float = 1.0
+) -> float:
     """The least mean difference that n pairs find with this power: `power_of_mean` solved for the effect.
 
     Args:
@@ -87,9 +86,14 @@ def detectable_mean(
 
 
 def pairs_for_mean(
-    effect: float, deviation: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
+    effect: float,
+    deviation: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    sides: Sides = 2,
     design_effect: float = 1.0,
-) -> int:     # fmt: skip
+) -> int:
     """The least number of pairs that finds this mean difference with this power.
 
     Args:
@@ -154,7 +158,7 @@ def power_of_rate(
         return 0.0
     choose = gammaln(trials + 1) - gammaln(d + 1) - gammaln(trials - d + 1)
     chance = np.exp(choose + xlogy(d, changed) + xlog1py(trials - d, -changed))
-    last = np.floor(np.nan_to_num(bdtrik(tail, d, 0.5), nan=-1.0)) - 1     # a start below: then the last that rejects
+    last = np.floor(np.nan_to_num(bdtrik(tail, d, 0.5), nan=-1.0)) - 1  # a start below: then the last that rejects
     for _ in range(3):
         more = last + 1
         middle_p = (_at_most(bdtr, more, d) + _at_most(bdtr, more - (d <= NEARLY_ALL * trials), d)) / 2
@@ -167,9 +171,8 @@ def power_of_rate(
 
 
 def detectable_rate(
-    changed: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
-    design_effect: float = 1.0,
-) -> float | None:     # fmt: skip
+    changed: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2, design_effect: float = 1.0
+) -> float | None:
     """The least difference of two rates that n pairs find with this power, if this share of examples changes.
 
     Args:
@@ -197,9 +200,8 @@ def detectable_rate(
 
 
 def pairs_for_rate(
-    gained: float, lost: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
-    design_effect: float = 1.0,
-) -> int:     # fmt: skip
+    gained: float, lost: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2, design_effect: float = 1.0
+) -> int:
     """The number of pairs that finds this difference of two rates with this power.
 
     Args:

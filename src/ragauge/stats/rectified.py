@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     Names = Sequence[Any] | npt.NDArray[Any]
 
 
-FEWEST = 4     # labelled values, or clusters of them: two are spent on the mean and the weight
-LEAST, MOST = 0.02, 1.25     # variance of a rectified mean over that of the labels alone
-DOUBT = 2.0     # squared gaps added to those of a difference: one label of +1 and one of −1 are thought of besides
-HALF = 0.5     # the same for unequal chances: half a label at each end
+FEWEST = 4  # labelled values, or clusters of them: two are spent on the mean and the weight
+LEAST, MOST = 0.02, 1.25  # variance of a rectified mean over that of the labels alone
+DOUBT = 2.0  # squared gaps added to those of a difference: one label of +1 and one of −1 are thought of besides
+HALF = 0.5  # the same for unequal chances: half a label at each end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +114,13 @@ class _Arrays(NamedTuple):
 
 
 def rectified_mean(
-    sample: LabelSample, *, weight: float | None = None, alternative: Alternative = "two-sided", level: float = 0.95,
+    sample: LabelSample,
+    *,
+    weight: float | None = None,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
     bounds: tuple[float, float] = (-inf, inf),
-) -> Rectified | None:     # fmt: skip
+) -> Rectified | None:
     """The mean of what people would say of everything, from labels on some and a judge's scores of all.
 
     θ = ȳ + λ (ḡ − f̄),  se² = s²/n + λ² v/N
@@ -304,9 +308,7 @@ def _stratified(
     return _Found(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
 
 
-def _part(
-    y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float], *, doubted: bool
-) -> _Found:     # fmt: skip
+def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float], *, doubted: bool) -> _Found:
     """One stratum, with one label at each end added to its variance; without others its labels are all there is."""
     n, rest = y.size, g.size
     dy, df = y - y.mean(), f - f.mean()
@@ -346,13 +348,18 @@ def _interval(
     width = high - low
     r = min(1.0, max(0.0, (fitted.mean - low) / width))
     own = min(1.0, max(0.0, (fitted.classical - low) / width))
-    if fitted.variance > 0:     # labels between the bounds vary less than 0 and 1 with the same mean
+    if fitted.variance > 0:  # labels between the bounds vary less than 0 and 1 with the same mean
         trials *= max(1.0, own * (1 - own) * width * width / fitted.variance)
     k = z * z / trials
     half = sqrt(k * r * (1 - r) + k * k / 4)
     ends = ((r + k / 2 - half) / (1 + k), (r + k / 2 + half) / (1 + k))
-    return _ended((low + width * max(0.0, ends[0]), low + width * min(1.0, ends[1])), bounds, alternative, level,
-                  "rectified wilson")  # fmt: skip
+    return _ended(
+        (low + width * max(0.0, ends[0]), low + width * min(1.0, ends[1])),
+        bounds,
+        alternative,
+        level,
+        "rectified wilson",
+    )
 
 
 def _quantile(df: float, alternative: Alternative, level: float) -> float:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 Method = Literal["percentile", "bca"]
-CELLS = 2_000_000     # counts held at a time: 16 MB of doubles
-ROWS = 50             # resamples held at a time, where so many fit: counts that stay near the processor
-TILE = 250_000        # products at a time: BLAS then stays on this thread, and starting others costs more than it saves
-NEAREST = 1e-10       # of the spread: resampled means that are nearer to the estimate are equal to it
+CELLS = 2_000_000  # counts held at a time: 16 MB of doubles
+ROWS = 50  # resamples held at a time, where so many fit: counts that stay near the processor
+TILE = 250_000  # products at a time: BLAS then stays on this thread, and starting others costs more than it saves
+NEAREST = 1e-10  # of the spread: resampled means that are nearer to the estimate are equal to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,7 +264,7 @@ def _ratios(top: Array, bottom: Array, resamples: int, seed: int) -> Array:
     import numpy as np
 
     n, m = top.shape
-    alike = bool((bottom == bottom[:, :1]).all())     # nothing missing: one sum of weights serves every metric
+    alike = bool((bottom == bottom[:, :1]).all())  # nothing missing: one sum of weights serves every metric
     both = np.hstack([top, bottom[:, :1] if alike else bottom])
     generator, ratios = np.random.default_rng(seed), np.empty((resamples, m))
     block = max(1, min(ROWS, CELLS // max(n, 1)))
@@ -309,7 +309,7 @@ def _quantiles(draws: Array, shares: Array) -> Array:
     """The quantiles of each column at its own shares, shape (2, m), between neighbours in proportion; NaN left out."""
     import numpy as np
 
-    ordered = np.sort(draws.T, axis=1)     # NaN last
+    ordered = np.sort(draws.T, axis=1)  # NaN last
     position = shares * np.maximum(np.isfinite(ordered).sum(axis=1) - 1, 0)
     known = np.isfinite(position)
     floor = np.floor(np.where(known, position, 0)).astype(np.intp)

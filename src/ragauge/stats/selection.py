@@ -18,9 +18,13 @@ RESAMPLES = 1_000
 
 
 def expected_on_new(
-    values: npt.ArrayLike, choose: Choose | None = None, clusters: Clusters | None = None, *,
-    resamples: int = RESAMPLES, seed: int = 0,
-) -> float | None:     # fmt: skip
+    values: npt.ArrayLike,
+    choose: Choose | None = None,
+    clusters: Clusters | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> float | None:
     """Mean score, on new examples, of the setting that a rule of choice takes.
 
     The highest of many means is too high by luck: choosing among 24 equal settings on 200 examples shows about

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-BETS = 10                # λ, log-spaced
-SMALLEST = 0.02          # of the largest
-DOUBT = 0.25             # of a series' chance of a false alarm: that its baseline is taken for higher than it is
-UNSEEN = 0.22            # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
-WIDEST = 2.0             # the allowed drop times this: more doubt about a baseline is not enough data
-SOON, SLOWLY = 10, 0.2   # how bets are spread over 10 to 100,000 scores: nearly as if one knew how many come
-LARGEST = 0.9            # of what a score of 1 could lose: the wealth never reaches 0
-MOST = 1e290             # the greatest M that is told: a week of nothing but failures would end above any number
+BETS = 10  # λ, log-spaced
+SMALLEST = 0.02  # of the largest
+DOUBT = 0.25  # of a series' chance of a false alarm: that its baseline is taken for higher than it is
+UNSEEN = 0.22  # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
+WIDEST = 2.0  # the allowed drop times this: more doubt about a baseline is not enough data
+SOON, SLOWLY = 10, 0.2  # how bets are spread over 10 to 100,000 scores: nearly as if one knew how many come
+LARGEST = 0.9  # of what a score of 1 could lose: the wealth never reaches 0
+MOST = 1e290  # the greatest M that is told: a week of nothing but failures would end above any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class DropReference:
 
 def drop_reference(
     values: Values, max_drop: float, weights: Values | None = None, false_alarm: float = 0.05
-) -> DropReference:     # fmt: skip
+) -> DropReference:
     """The mean that scores must not fall below: baseline · (1 − max_drop), or less where the baseline is in doubt.
 
     See `reference_of`.
@@ -103,7 +103,7 @@ def reference_of(known: Moments, allowed: float, false_alarm: float) -> DropRefe
 def _doubt(known: Moments, n: float, false_alarm: float) -> float:
     """How far below the mean of n values like these the true mean may lie."""
     bits = log(1 / (DOUBT * false_alarm))
-    effective = n * known.w**2 / (known.w2 * known.n)     # of equal weights as many
+    effective = n * known.w**2 / (known.w2 * known.n)  # of equal weights as many
     variance = (known.error or 0.0) ** 2 * known.w**2 / known.w2
     return sqrt(2 * bits * (variance + UNSEEN * bits / effective) / effective) + bits / (3 * effective)
 
@@ -237,9 +237,12 @@ class DropEvidence:
             best = np.minimum(np.maximum(best, 1) * factor, MOST)
             course[place] = wealth.mean() + waiting + unspent[place + 1]
         return replace(
-            self, n=self.n + taken, wealth=tuple(wealth.tolist()), best=tuple(best.tolist()),
+            self,
+            n=self.n + taken,
+            wealth=tuple(wealth.tolist()),
+            best=tuple(best.tolist()),
             since=tuple(since.tolist()),
-        ), course  # fmt: skip
+        ), course
 
     def _edges(self, scores: Values, weights: Values | None) -> Array:
         """What each score adds to a bet of 1, w (m − x).

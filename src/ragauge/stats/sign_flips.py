@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-LEAST_FLIPPED = 6     # pairs: of fewer all patterns of signs are too common
-MOST_FLIPPED = 200    # pairs that differ: from here on t and sign flips agree, and t costs nothing
-REPEATED = 0.1        # share of the differences that may repeat another (0 too) and still pass for continuous
-ROUNDING = 1e-10      # of the sum of the absolute parts: sums that differ by less are tied
+LEAST_FLIPPED = 6  # pairs: of fewer all patterns of signs are too common
+MOST_FLIPPED = 200  # pairs that differ: from here on t and sign flips agree, and t costs nothing
+REPEATED = 0.1  # share of the differences that may repeat another (0 too) and still pass for continuous
+ROUNDING = 1e-10  # of the sum of the absolute parts: sums that differ by less are tied
 
 
 def sign_flip(
@@ -153,13 +153,13 @@ def _table(parts: Array) -> Array:
 
 PATTERNS = 9_999
 MOST_BLOCKS = 1_000  # what flips its sign as one; of more values neighbours flip together, which is as exact
-ALIKE = 1e-12        # of the squares: values that vary by less are all alike
-TIED = 1e-9          # of the statistic: what differs by less is tied
-SURE = 1e-3          # relative error of an end: random patterns leave it unsure by ten times as much
-EXACT = 1e-6         # where all patterns are taken
-CLOSE = 1.1          # ratio of two places from which an end is sought between them
-PATIENT = 12         # tries until the stretch between two places is halved
-TRIES = 100          # places that are tried for an end
+ALIKE = 1e-12  # of the squares: values that vary by less are all alike
+TIED = 1e-9  # of the statistic: what differs by less is tied
+SURE = 1e-3  # relative error of an end: random patterns leave it unsure by ten times as much
+EXACT = 1e-6  # where all patterns are taken
+CLOSE = 1.1  # ratio of two places from which an end is sought between them
+PATIENT = 12  # tries until the stretch between two places is halved
+TRIES = 100  # places that are tried for an end
 
 
 class Shape(NamedTuple):
@@ -199,9 +199,13 @@ class SignFlips:
     """
 
     def __init__(
-        self, mean: float, parts: Array, sizes: Array, statistic: Callable[[int, Shape], Array],
+        self,
+        mean: float,
+        parts: Array,
+        sizes: Array,
+        statistic: Callable[[int, Shape], Array],
         least_t: Callable[[float], float],
-    ) -> None:     # fmt: skip
+    ) -> None:
         import numpy as np
 
         self._statistic, self._least_t, self._mean = statistic, least_t, mean
@@ -209,7 +213,7 @@ class SignFlips:
         if rows.shape[1] > MOST_BLOCKS:
             width = -(-rows.shape[1] // MOST_BLOCKS)
             rows = np.add.reduceat(rows, np.arange(0, rows.shape[1], width), axis=1)
-        scales = np.abs(rows).max(axis=1)     # fourth powers would vanish, or have no end
+        scales = np.abs(rows).max(axis=1)  # fourth powers would vanish, or have no end
         self._parts, self._sizes = rows / scales[:, None]
         self._unit = float(scales[0] / scales[1])
         self._sums, self._every = _sums(self._parts, self._sizes)
@@ -236,7 +240,7 @@ class SignFlips:
         if alpha > 0.25 and self._p(side * 1e-9 * at) <= alpha:
             return self._mean
         first, wanted = [at] if zero <= 0 else [at, zero], normal_quantile(1 - 2 * alpha)
-        inner, outer, halved = (0.0, 0.0), (inf, inf), False     # places and their normal quantiles
+        inner, outer, halved = (0.0, 0.0), (inf, inf), False  # places and their normal quantiles
         for attempt in range(TRIES):
             at = first.pop() if first else at
             if not inner[0] < at < outer[0] or halved:
@@ -247,15 +251,15 @@ class SignFlips:
             if inner[0] * (1 + (EXACT if self._every else SURE)) >= outer[0]:
                 return self._mean + side * self._unit * (inner[0] + outer[0]) / 2
             before, near = at, inner[0] * CLOSE >= outer[0]
-            halved = attempt > PATIENT or (self._every and near)     # few patterns: steps
-            if near:     # as if it were straight between the two
+            halved = attempt > PATIENT or (self._every and near)  # few patterns: steps
+            if near:  # as if it were straight between the two
                 at = inner[0] + (wanted - inner[1]) / max(1e-9, outer[1] - inner[1]) * (outer[0] - inner[0])
-            else:        # as if it were normal
+            else:  # as if it were normal
                 at *= wanted / seen
             if abs(at - before) <= SURE * before and not (self._every or first):
                 if near and inner[0] < at < outer[0]:
                     return self._mean + side * self._unit * at
-                at = before * (1 - SURE if p <= alpha else 1 + SURE)     # to have a place on its other side
+                at = before * (1 - SURE if p <= alpha else 1 + SURE)  # to have a place on its other side
         return side * inf
 
     def _p(self, moved: float) -> float:
@@ -283,7 +287,7 @@ def _sums(parts: Array, sizes: Array) -> tuple[Array, bool]:
     import numpy as np
 
     squares = parts * parts
-    if not np.ptp(sizes):     # W is 1
+    if not np.ptp(sizes):  # W is 1
         sums, every = sign_flip_sums(np.stack([parts, sizes, squares * parts, squares]), PATTERNS, 0)
         return sums[[0, 1, 2, 3, 0, 1]], every
     weights = sizes * sizes

@@ -46,17 +46,17 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 T = TypeVar("T", float, "Array")
-FULL = 18         # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
-LEANING = 3.5     # times what theory says for large samples: a small one shows only a part of how heavy its tails are
-SETTLED = 45      # values at which half of what skewness itself adds to the tails is believed
-LONGER = 12       # of the long side 1 + 12/n times the skewness seen: small samples miss what makes it long
-MOST = 0.5        # of k: beyond, one far value would say all
-FURTHEST = 1.9    # times what it would be without skewness: no end by Student's distribution is further out
-MANY = 300        # values, a third of them carriers of the spread, from which Student's distribution serves
+FULL = 18  # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
+LEANING = 3.5  # times what theory says for large samples: a small one shows only a part of how heavy its tails are
+SETTLED = 45  # values at which half of what skewness itself adds to the tails is believed
+LONGER = 12  # of the long side 1 + 12/n times the skewness seen: small samples miss what makes it long
+MOST = 0.5  # of k: beyond, one far value would say all
+FURTHEST = 1.9  # times what it would be without skewness: no end by Student's distribution is further out
+MANY = 300  # values, a third of them carriers of the spread, from which Student's distribution serves
 BY_SIGNS = " by sign flips"
 FEW_CLUSTERS = 9  # 1 / (clusters + 9) is added to the error of clusters that are too few for signs
-TINY = 1e-9       # t is above 0
-STEPS = 45        # halvings of the interval in which an end is sought
+TINY = 1e-9  # t is above 0
+STEPS = 45  # halvings of the interval in which an end is sought
 
 
 def skew_corrected_t(
@@ -102,7 +102,7 @@ def skew_corrected_t(
         return Interval(*_ends(x, sample, shorten), method, level)
     signed = _signed(values, weights, clusters)
     low, high = (signed.end(alpha, sample.mean + side * x * sample.error) for side in (-1, 1))
-    if alpha < signed.least:     # what patterns cannot tell Student's t does
+    if alpha < signed.least:  # what patterns cannot tell Student's t does
         below, above = _ends(x, sample, shorten)
         low, high = min(low, below), max(high, above)
     return Interval(low, high, method + BY_SIGNS, level)
@@ -150,7 +150,7 @@ def skew_corrected_test(
         return by_t
     signed = _signed(differences, weights, clusters)
     p = signed.p_value()
-    if p <= signed.least:     # what patterns cannot tell Student's t does
+    if p <= signed.least:  # what patterns cannot tell Student's t does
         p = min(p, student_below(sample.df, -abs(x)))
     if alternative == "two-sided":
         p = 2 * p
@@ -259,6 +259,7 @@ def _wider(estimate: Estimate) -> float:
 
 def _ends(x: float, estimate: Estimate, shorten: bool) -> tuple[float, float]:
     """Where T is x, below the mean and above it."""
+
     def end(side: int) -> float:
         t = _solved(x, lambda t: bent(t, -side * estimate.skewness, estimate.excess, estimate.parts, shorten))
         return estimate.mean + side * estimate.error * _wider(estimate) * t

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-SMALLEST = 5e-324     # a p-value is never 0
-NEARLY_ALL = 0.9      # share of the pairs beyond which mid-p is above its level
+SMALLEST = 5e-324  # a p-value is never 0
+NEARLY_ALL = 0.9  # share of the pairs beyond which mid-p is above its level
 
 
 def fisher_greater(hits: int, n: int, other_hits: int, other_n: int) -> float:
@@ -138,7 +138,7 @@ def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[f
         return 1.0, 1.0
     expected = n * total / every_n
     spread = sqrt(expected * (other_n / every_n) * (1 - total / every_n))
-    top = min(n, total, ceil(max(hits, expected) + 40 * spread) + 40)     # what lies beyond is below any float
+    top = min(n, total, ceil(max(hits, expected) + 40 * spread) + 40)  # what lies beyond is below any float
     x = np.arange(hits, top + 1, dtype=float)
     every = _log_choose(every_n, np.array([float(total)]))
     logs = _log_choose(n, x) + _log_choose(other_n, total - x) - every
@@ -149,7 +149,7 @@ def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[f
 def _log_choose(n: int, k: Array) -> Array:
     import numpy as np
 
-    whole = lgamma(n + 1.0)     # some dozens of numbers: SciPy's takes longer to load than they take
+    whole = lgamma(n + 1.0)  # some dozens of numbers: SciPy's takes longer to load than they take
     return np.array([whole - lgamma(count + 1) - lgamma(n - count + 1) for count in k.tolist()])
 
 
@@ -199,7 +199,7 @@ def welch_t(
 
 def _satterthwaite(sides: tuple[Estimate, Estimate]) -> float:
     largest = max(side.error for side in sides)
-    shares = [(side.error / largest) ** 2 for side in sides]     # squares of very small errors would vanish
+    shares = [(side.error / largest) ** 2 for side in sides]  # squares of very small errors would vanish
     return sum(shares) ** 2 / sum(share**2 / side.df for share, side in zip(shares, sides, strict=True))
 
 
@@ -207,7 +207,7 @@ def tested(
     mean: float, error: float, t: float, df: float, method: str, n: int, alternative: Alternative
 ) -> Tested | None:
     """The p-value of t by Student's distribution; None for values that are all alike but not 0."""
-    if error <= 1e-12 * abs(mean):     # rounding of values that are all alike
+    if error <= 1e-12 * abs(mean):  # rounding of values that are all alike
         return Tested(1.0, method, 0.0, n, alternative, 0.0) if mean == 0 else None
     if alternative == "two-sided":
         p = 2 * student_below(df, -abs(t))

@@ -121,7 +121,7 @@ def _shape(parts: Array, size: Array, n: float) -> tuple[float, float, float]:
     largest = max(float(parts.max()), -float(parts.min()))
     if largest == 0:
         return 0.0, 0.0, 0.0
-    parts = parts / largest     # cubes of very small parts would vanish
+    parts = parts / largest  # cubes of very small parts would vanish
     squares = parts * parts
     total = float(squares.sum())
     normal = 3 * (n - 1) / (n + 1) * float((size * squares).sum()) / (float(size.sum()) * total)
@@ -225,7 +225,7 @@ class Tested:
         statistic: what was held against the null distribution; None where counts are looked at directly.
     """
 
-    __test__: ClassVar[bool] = False     # not a test class, though pytest would take it for one by its name
+    __test__: ClassVar[bool] = False  # not a test class, though pytest would take it for one by its name
 
     p_value: float
     method: str

@@ -67,9 +67,20 @@ class Spent:
 
 
 COLUMNS = (
-    "run_no", "response_no", "key", "model_no", "question", "outcome", "input_tokens", "output_tokens",
-    "cached_tokens", "cost", "latency_ms", "at", "judge_no",
-)  # fmt: skip
+    "run_no",
+    "response_no",
+    "key",
+    "model_no",
+    "question",
+    "outcome",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "cost",
+    "latency_ms",
+    "at",
+    "judge_no",
+)
 
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -114,8 +125,8 @@ class Calls:
         """US dollars that calls about traffic cost on a UTC date, and about how many responses they were."""
         query = select(func.coalesce(func.sum(table.c.cost), 0.0), func.count(table.c.response_no.distinct()))
         mine = query.join_from(table, runs, runs.c.run_no == table.c.run_no).where(
-            runs.c.kind == "traffic", runs.c.heartbeat >= day, table.c.cost > 0, table.c.at.startswith(day),
-        )     # fmt: skip
+            runs.c.kind == "traffic", runs.c.heartbeat >= day, table.c.cost > 0, table.c.at.startswith(day)
+        )
         with self._database.read() as connection:
             cost, n = connection.execute(mine).one()
         return float(cost), int(n)
@@ -181,6 +192,15 @@ def _row(call: Call, model: int, run: int | None, judge: int | None) -> tuple[An
     usage = call.usage
     tokens = (usage.input_tokens, usage.output_tokens, usage.cached_tokens) if usage else (None, None, None)
     return (
-        run, call.response_no, bytes.fromhex(call.key), model, call.question, call.outcome, *tokens, call.cost,
-        call.latency_ms, call.at or now(), judge,
-    )  # fmt: skip
+        run,
+        call.response_no,
+        bytes.fromhex(call.key),
+        model,
+        call.question,
+        call.outcome,
+        *tokens,
+        call.cost,
+        call.latency_ms,
+        call.at or now(),
+        judge,
+    )

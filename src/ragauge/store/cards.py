@@ -17,9 +17,9 @@ from ragauge.store.page_schema import cards, charts
 from ragauge.store.schema import baselines, judges, run_judges, runs
 from ragauge.version import __version__
 
-FORM = 10     # of the body; another one is computed anew
-NO_VERDICT = "none"     # of two runs that cannot be compared, or have no example in common
-BESIDE = ("oracle", "closed_book")     # variants whose runs over the same set a scorecard reads
+FORM = 10  # of the body; another one is computed anew
+NO_VERDICT = "none"  # of two runs that cannot be compared, or have no example in common
+BESIDE = ("oracle", "closed_book")  # variants whose runs over the same set a scorecard reads
 
 
 class CardKey(NamedTuple):
@@ -78,9 +78,13 @@ class Cards:
         """The scorecard that was kept; None where there is none, or it is not fresh."""
         with self._database.read() as connection:
             mine = _mine(connection, key)
-            kept = None if mine is None else connection.execute(
-                select(cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body).where(mine)
-            ).first()     # fmt: skip
+            kept = (
+                None
+                if mine is None
+                else connection.execute(
+                    select(cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body).where(mine)
+                ).first()
+            )
             if kept is None:
                 return None
             known = json.loads(kept.stamp)
@@ -100,14 +104,19 @@ class Cards:
         drawn = draws.c.run_no.in_((cards.c.run_no, cards.c.base_no))
         query = (
             select(
-                runs.c.run_id, judges.c.judge_id, base.c.run_id, cards.c.verdict, cards.c.stamp,
+                runs.c.run_id,
+                judges.c.judge_id,
+                base.c.run_id,
+                cards.c.verdict,
+                cards.c.stamp,
                 _judge_writes((cards.c.run_no, cards.c.base_no)).correlate(cards).scalar_subquery(),
                 select(func.max(draws.c.draw_no)).where(drawn).correlate(cards).scalar_subquery(),
             )
-            .join_from(cards, runs, runs.c.run_no == cards.c.run_no).join(base, base.c.run_no == cards.c.base_no)
+            .join_from(cards, runs, runs.c.run_no == cards.c.run_no)
+            .join(base, base.c.run_no == cards.c.base_no)
             .join(judges, judges.c.judge_no == cards.c.judge_no)
             .where(cards.c.verdict != "", cards.c.writes == runs.c.writes, cards.c.base_writes == base.c.writes)
-        )     # fmt: skip
+        )
         found: dict[str, dict[tuple[str | None, str], str]] = {}
         with self._database.read() as connection:
             labelled = connection.execute(select(func.max(labels.c.label_no))).scalar()
@@ -136,9 +145,13 @@ class Cards:
                 return
             base = run_no(connection, key.base_id) if key.base_id else 0
             values = {
-                "run_no": run_no(connection, key.run_id), "judge_no": judge_no(connection, key.judge_id),
-                "base_no": base, **state._asdict(), "verdict": verdict, "body": pack(body),
-            }     # fmt: skip
+                "run_no": run_no(connection, key.run_id),
+                "judge_no": judge_no(connection, key.judge_id),
+                "base_no": base,
+                **state._asdict(),
+                "verdict": verdict,
+                "body": pack(body),
+            }
             statement = self._database.insert(cards)
             update = {name: statement.excluded[name] for name in (*state._fields, "verdict", "body")}
             index = ["run_no", "judge_no", "base_no"]
@@ -166,12 +179,15 @@ def _state(connection: Connection, key: CardKey, versions: Sequence[str], beside
     others = or_(and_(r.set_version == version, r.variant.in_(BESIDE)), r.confirms == key.run_id)
     count, last, sum_of = func.count(), func.max(r.run_no), func.sum(r.writes)
     parts = [
-        select(mine.c.writes), select(base.c.writes), _judge_writes(both),
-        select(func.max(baselines.c.baseline_no)), select(func.max(draws.c.draw_no)).where(drawn),
+        select(mine.c.writes),
+        select(base.c.writes),
+        _judge_writes(both),
+        select(func.max(baselines.c.baseline_no)),
+        select(func.max(draws.c.draw_no)).where(drawn),
         select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(drawn).exists()),
         *(select(one).select_from(runs).where(before) for one in (count, last, sum_of)),
         *(select(one).select_from(runs).where(others) for one in (count, last, sum_of)),
-    ]     # fmt: skip
+    ]
     writes, base_writes, *rest = connection.execute(select(*(part.scalar_subquery() for part in parts))).one()
     stamp = canonical([__version__, FORM, beside, sorted(versions), *rest])
     return CardState(writes or 0, base_writes or 0, stamp)

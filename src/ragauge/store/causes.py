@@ -83,9 +83,11 @@ class Causes:
         With `numbers`, of these responses alone.
         """
         with self._database.read() as connection:
-            query = select(table.c.response_no, table.c.body).where(
-                known_causes(connection, run_id, judge_id, judge_repeat)
-            ).order_by(table.c.response_no)
+            query = (
+                select(table.c.response_no, table.c.body)
+                .where(known_causes(connection, run_id, judge_id, judge_repeat))
+                .order_by(table.c.response_no)
+            )
             every = (row for part in raw_rows(connection, query) for row in part)
             few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
             for number, body in every if numbers is None else few:
@@ -190,11 +192,13 @@ def known_causes(connection: Connection, run_id: str, judge_id: str | None, judg
         return and_(table.c.run_no == run, unjudged)
     looked_at = [
         exists().where(
-            other.c.run_no == run, other.c.response_no == table.c.response_no, other.c.judge_no == judge,
+            other.c.run_no == run,
+            other.c.response_no == table.c.response_no,
+            other.c.judge_no == judge,
             other.c.judge_repeat == judge_repeat,
         )
         for other in (table.alias(), scores)
-    ]     # fmt: skip
+    ]
     mine = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
     return and_(table.c.run_no == run, or_(mine, and_(unjudged, *(~one for one in looked_at))))
 
@@ -210,7 +214,7 @@ def _decoded(body: bytes) -> Cause:
     return cause if name else replace(cause, name="", component=UNCLEAR)
 
 
-@lru_cache(maxsize=1_024)     # most examples fail as others do
+@lru_cache(maxsize=1_024)  # most examples fail as others do
 def _framed(body: bytes) -> Cause:
     cause = _decoded(body)
     return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))

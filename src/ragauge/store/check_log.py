@@ -24,22 +24,34 @@ class CheckLog:
 
     def add(self, record: CheckRecord) -> bool:
         """Keeps a check; one that says what the last of its name said is not kept, and then False is returned."""
-        body = pack(canonical({
-            "kappa": record.kappa,
-            "parts": [[one.part, one.group, int(one.right), one.weight] for one in record.parts],
-        }))     # fmt: skip
+        body = pack(
+            canonical(
+                {
+                    "kappa": record.kappa,
+                    "parts": [[one.part, one.group, int(one.right), one.weight] for one in record.parts],
+                }
+            )
+        )
         with self._database.write() as connection:
             judge = put_judges(self._database, connection, [record.judge_id])[record.judge_id]
             last = connection.execute(
-                select(table.c.judge_no, table.c.file, table.c.body).where(table.c.name == record.name)
-                .order_by(table.c.check_log_no.desc()).limit(1)
-            ).first()     # fmt: skip
+                select(table.c.judge_no, table.c.file, table.c.body)
+                .where(table.c.name == record.name)
+                .order_by(table.c.check_log_no.desc())
+                .limit(1)
+            ).first()
             if last is not None and tuple(last) == (judge, record.file, body):
                 return False
-            connection.execute(table.insert().values(
-                judge_no=judge, name=record.name, file=record.file, file_name=record.file_name, at=record.at or now(),
-                body=body,
-            ))     # fmt: skip
+            connection.execute(
+                table.insert().values(
+                    judge_no=judge,
+                    name=record.name,
+                    file=record.file,
+                    file_name=record.file_name,
+                    at=record.at or now(),
+                    body=body,
+                )
+            )
             return True
 
     def list(self, name: str | None = None) -> list[CheckRecord]:

@@ -25,8 +25,8 @@ from ragauge.store.spool import Packed, Packer
 from ragauge.store.writes import count_write
 
 Arrived = tuple[Example, Response]
-Key = tuple[str, int]     # query_id and repeat
-Chance = float | None     # of being drawn for the judge; None = it was not drawn
+Key = tuple[str, int]  # query_id and repeat
+Chance = float | None  # of being drawn for the judge; None = it was not drawn
 NO_CHANCES: Mapping[str, Chance] = MappingProxyType({})
 
 
@@ -48,9 +48,15 @@ class Collecting:
         """
         moment = now()
         run = replace(
-            run, run_id=run.run_id or secrets.token_hex(6), set_name=eval_set.name, set_version=eval_set.version,
-            state="running", done=0, created_at=run.created_at or moment, heartbeat=moment,
-        )  # fmt: skip
+            run,
+            run_id=run.run_id or secrets.token_hex(6),
+            set_name=eval_set.name,
+            set_version=eval_set.version,
+            state="running",
+            done=0,
+            created_at=run.created_at or moment,
+            heartbeat=moment,
+        )
         run = replace(run, name=run.name or run.run_id)
         with self._database.write() as connection:
             set_no = put_set(self._database, connection, eval_set, kept=False)
@@ -127,9 +133,7 @@ class Collecting:
             run: kind traffic, with a run_id that says which stretch it is: who comes second gets the first one's.
         """
         moment = now()
-        run = replace(
-            run, state="finished", done=0, created_at=run.created_at or moment, heartbeat=moment
-        )
+        run = replace(run, state="finished", done=0, created_at=run.created_at or moment, heartbeat=moment)
         with self._database.write() as connection:
             found = connection.execute(select(runs).where(runs.c.run_id == run.run_id)).first()
             if found is not None:
@@ -180,9 +184,11 @@ class Collecting:
         """
         groups = example_groups.c
         sums = func.count(responses.c.chance) if drawn else func.count()
-        query = select(groups.value, sums).join_from(
-            responses, example_groups, groups.example_no == responses.c.example_no
-        ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
+        query = (
+            select(groups.value, sums)
+            .join_from(responses, example_groups, groups.example_no == responses.c.example_no)
+            .join(runs, runs.c.run_no == responses.c.run_no)
+        )
         mine = query.where(runs.c.run_id == run_id, groups.name == segment).group_by(groups.value)
         with self._database.read() as connection:
             return {value: int(total) for value, total in connection.execute(mine)}
@@ -197,7 +203,7 @@ class Collecting:
             for name, response_no, chance in rows_among(connection, query, c.query_id, trace_ids):
                 found[name] = [(response_no, chance)]
             for trace_id in trace_ids:
-                if trace_id not in found:     # one of several turns has a response for each
+                if trace_id not in found:  # one of several turns has a response for each
                     several = sorted(_under(connection, number, [trace_id]).values())
                     of = select(c.response_no, c.chance)
                     rows = rows_among(connection, of, c.response_no, several)
@@ -275,9 +281,11 @@ def _delete(connection: Connection, number: int, response_nos: Sequence[int]) ->
 def _set_outcomes(connection: Connection, before: Sequence[Loaded], arrived: Sequence[Arrived]) -> set[int]:
     """Writes what users say of responses that are the same else; returns their numbers."""
     found = {
-        item.response_no: (example, response) for item in before for example, response in arrived
+        item.response_no: (example, response)
+        for item in before
+        for example, response in arrived
         if example == item.example and response == replace(item.response, outcome=response.outcome)
-    }  # fmt: skip
+    }
     packer = Packer()
     for response_no, (example, response) in found.items():
         mine = update(responses).where(responses.c.response_no == response_no)
@@ -301,7 +309,7 @@ def _under(connection: Connection, number: int, names: Collection[str]) -> dict[
     """Numbers of a run's responses that stand under some names, as `replace` means it."""
     found: dict[Key, int] = {}
     for name in names:
-        inside = (responses.c.query_id > f"{name}:") & (responses.c.query_id < f"{name};")     # ; comes after :
+        inside = (responses.c.query_id > f"{name}:") & (responses.c.query_id < f"{name};")  # ; comes after :
         query = select(responses.c.query_id, responses.c.repeat, responses.c.response_no)
         mine = query.where(responses.c.run_no == number, (responses.c.query_id == name) | inside)
         found |= {(row.query_id, row.repeat): row.response_no for row in connection.execute(mine)}

@@ -117,7 +117,7 @@ class Database:
             make: makes it.
         """
         numbers = self._numbers
-        if numbers is None or connection.info.get(NUMBERS) is None:     # no page, or one that is writing
+        if numbers is None or connection.info.get(NUMBERS) is None:  # no page, or one that is writing
             return make()
         # read once a page, before what is made: what is written meanwhile is at worst remembered as if it came before
         known = ("writes", str(run_no))

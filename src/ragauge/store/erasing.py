@@ -29,7 +29,7 @@ from ragauge.store.traffic_schema import inbox, return_batches, trace_batches, t
 from ragauge.store.verdict_schema import control_evidence, verdicts
 from ragauge.store.writes import count_write
 
-SHORTEST = 12     # characters of a text that is looked for afterwards: shorter ones stand in anybody's
+SHORTEST = 12  # characters of a text that is looked for afterwards: shorter ones stand in anybody's
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,11 @@ class Erasing:
 
     def of_segment(self, name: str, value: str) -> set[str]:
         """Names (query_ids) of the responses of traffic whose segment has a value."""
-        query = select(responses.c.query_id).join_from(
-            responses, example_groups, example_groups.c.example_no == responses.c.example_no
-        ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
+        query = (
+            select(responses.c.query_id)
+            .join_from(responses, example_groups, example_groups.c.example_no == responses.c.example_no)
+            .join(runs, runs.c.run_no == responses.c.run_no)
+        )
         mine = query.where(runs.c.kind == "traffic", example_groups.c.name == name, example_groups.c.value == value)
         with self._database.read() as connection:
             return set(connection.execute(mine).scalars())
@@ -92,21 +94,29 @@ class Erasing:
         """
         with self._database.read() as connection:
             found = _examples_of(connection, trace_ids)
-            rows = list(rows_among(
-                connection, select(responses.c.response_no, responses.c.run_no), responses.c.example_no, found
-            ))  # fmt: skip
+            rows = list(
+                rows_among(
+                    connection, select(responses.c.response_no, responses.c.run_no), responses.c.example_no, found
+                )
+            )
             items = load(connection, self._texts, [row.response_no for row in rows])
             query = select(trace_batches.c.batch_no)
             batches = {row.batch_no for row in rows_among(connection, query, trace_batches.c.trace_id, trace_ids)}
         return Held(
-            frozenset(trace_ids), tuple(items), tuple(sorted({row.run_no for row in rows})), tuple(sorted(found)),
+            frozenset(trace_ids),
+            tuple(items),
+            tuple(sorted({row.run_no for row in rows})),
+            tuple(sorted(found)),
             tuple(sorted({*batches, *linked})),
-        )  # fmt: skip
+        )
 
     def erase(
-        self, held: Held, bodies: Mapping[int, bytes | None], label_keys: Collection[str],
+        self,
+        held: Held,
+        bodies: Mapping[int, bytes | None],
+        label_keys: Collection[str],
         returned: Mapping[str, bytes | None],
-    ) -> dict[str, int]:  # fmt: skip
+    ) -> dict[str, int]:
         """Deletes all of it in one transaction.
 
         Args:
@@ -153,9 +163,11 @@ class Erasing:
         """The run's number of responses and list of texts, after some of them went."""
         mine = select(responses.c.text_nos).where(responses.c.run_no == run_no, responses.c.text_nos.is_not(None))
         used = {
-            int.from_bytes(packed[at : at + 8], "little") for rows in raw_rows(connection, mine) for (packed,) in rows
+            int.from_bytes(packed[at : at + 8], "little")
+            for rows in raw_rows(connection, mine)
+            for (packed,) in rows
             for at in range(0, len(packed), 8)
-        }  # fmt: skip
+        }
         listed = connection.execute(select(run_texts.c.text_no).where(run_texts.c.run_no == run_no)).scalars().all()
         for part in chunks(sorted({*listed} - used)):
             old = delete(run_texts).where(run_texts.c.run_no == run_no, among(run_texts.c.text_no))
@@ -187,7 +199,6 @@ class Erasing:
                     if hits:
                         found[table.name] = found.get(table.name, 0) + hits
         return found
-
 
     def _needles(self, held: Held) -> list[bytes]:
         """What is looked for in the store once all is deleted: as it is, and as JSON writes it."""
@@ -232,11 +243,13 @@ def _holds(blob: bytes, needles: Sequence[bytes]) -> bool:
 def _examples_of(connection: Connection, trace_ids: Collection[str]) -> set[int]:
     """Numbers of the examples of traces: in runs of traffic, of frozen responses, and of eval sets made of them."""
     c, found, keys = responses.c, set[int](), set[int]()
-    query = select(c.example_no, examples.c.query_key).join_from(
-        responses, examples, examples.c.example_no == c.example_no
-    ).join(runs, runs.c.run_no == c.run_no)     # fmt: skip
+    query = (
+        select(c.example_no, examples.c.query_key)
+        .join_from(responses, examples, examples.c.example_no == c.example_no)
+        .join(runs, runs.c.run_no == c.run_no)
+    )
     for name in trace_ids:
-        turns = (c.query_id > f"{name}:") & (c.query_id < f"{name};")     # ; comes after :
+        turns = (c.query_id > f"{name}:") & (c.query_id < f"{name};")  # ; comes after :
         frozen = (runs.c.name == CANARY) & (c.query_id == name)
         for mine in ((runs.c.kind == "traffic") & (c.query_id == name), (runs.c.kind == "traffic") & turns, frozen):
             for row in connection.execute(query.where(mine)):
@@ -245,7 +258,7 @@ def _examples_of(connection: Connection, trace_ids: Collection[str]) -> set[int]
     alike = select(examples.c.example_no, examples.c.body)
     for row in rows_among(connection, alike, examples.c.query_key, keys):
         example = decode(Example, unpack(row.body))
-        name = example.query_id.rpartition(": ")[2]     # of the frozen responses of several projects
+        name = example.query_id.rpartition(": ")[2]  # of the frozen responses of several projects
         if name in trace_ids or name.partition(":")[0] in trace_ids:
             found.add(row.example_no)
     return found
@@ -266,9 +279,7 @@ def _traffic(connection: Connection, held: Held, bodies: Mapping[int, bytes | No
     return {"raw batches": len(bodies), "traces": _delete(connection, traces, traces.c.trace_id, held.trace_ids)}
 
 
-def _sent(
-    connection: Connection, trace_ids: Collection[str], returned: Mapping[str, bytes | None]
-) -> dict[str, int]:  # fmt: skip
+def _sent(connection: Connection, trace_ids: Collection[str], returned: Mapping[str, bytes | None]) -> dict[str, int]:
     """Alerts that name a trace, messages about them, and results on their way."""
     changed = 0
     for table, key, said in ((alerts, alerts.c.alert_id, "trace_id"), (deliveries, deliveries.c.delivery_id, "traces")):

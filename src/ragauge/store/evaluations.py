@@ -45,9 +45,12 @@ class RunEvaluations:
         """
         with self._database.write() as connection:
             row = {
-                "run_no": run_no(connection, run_id), "base_id": base_id, "done": done, "planned": planned,
+                "run_no": run_no(connection, run_id),
+                "base_id": base_id,
+                "done": done,
+                "planned": planned,
                 "heartbeat": now(),
-            }     # fmt: skip
+            }
             statement = self._database.insert(table)
             changed = {name: statement.excluded[name] for name in ("done", "planned", "heartbeat")}
             changed |= {"base_id": statement.excluded.base_id} if base_id else {}

@@ -23,9 +23,15 @@ from ragauge.store.writes import count_write
 
 OK, FAILED, PARTIAL = 0, 1, 2
 PACKED = (
-    table.c.key, table.c.question, table.c.question_version, judges.c.judge_id, table.c.judge_repeat, table.c.status,
-    table.c.body, table.c.replies,
-)     # fmt: skip
+    table.c.key,
+    table.c.question,
+    table.c.question_version,
+    judges.c.judge_id,
+    table.c.judge_repeat,
+    table.c.status,
+    table.c.body,
+    table.c.replies,
+)
 LINK = ("response_no", "judge_no", "judge_repeat", "question", "evidence_no")
 
 
@@ -260,7 +266,7 @@ class Evidences:
             ),
             rows,
         )
-        if replaced:     # other runs may rest on it
+        if replaced:  # other runs may rest on it
             _count_writes(connection, run_evidence.c.evidence_no, replaced)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FORM = 2     # of the body; another one is made anew
+FORM = 2  # of the body; another one is made anew
 # as they stand in the body
 COLUMNS = {"number": "<i8", "verdict": "<i1", "cause": "<i2", "why": "<i2", "quality": "<f8"}
 
@@ -129,7 +129,7 @@ class ExampleIndexes:
             if connection is None or _stamp(connection, run_id) != stamp:
                 return
             judge = judge_no(connection, judge_id)
-            if judge is None:     # nothing was ever scored
+            if judge is None:  # nothing was ever scored
                 return
             row = {"run_no": run_no(connection, run_id), "judge_no": judge, "stamp": stamp, "body": index.packed()}
             statement = self._database.insert(table)

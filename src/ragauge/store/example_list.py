@@ -81,7 +81,7 @@ class ListedTexts(NamedTuple):
     tags: tuple[str, ...]
 
 
-NO_TEXTS = ListedTexts("", None, {}, ())     # of a response that is gone meanwhile
+NO_TEXTS = ListedTexts("", None, {}, ())  # of a response that is gone meanwhile
 
 
 class ExampleList:
@@ -125,7 +125,7 @@ class ExampleList:
 
     def qualities(
         self, run_id: str, judge_id: str | None, scales: Mapping[str, tuple[float, float]]
-    ) -> dict[int, float]:     # fmt: skip
+    ) -> dict[int, float]:
         """Number of a response -> the mean of its scores on their scales, 1 = best; responses without any are left out.
 
         The database adds it up, so that no score of a large run is read; see `analysis.scores.quality.Quality`.
@@ -140,7 +140,7 @@ class ExampleList:
 
     def seen(
         self, run_id: str, judge_id: str | None, families: Sequence[Sequence[str]]
-    ) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:     # fmt: skip
+    ) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Which responses have scores of which status, once each, some at a time.
 
         Args:
@@ -197,16 +197,19 @@ class ExampleList:
             responses, examples, r.example_no == examples.c.example_no
         )
         with self._database.read() as connection:
-            found = ((row[0], stored_response(row[1]), decode(Example, unpack(row[2])))
-                     for row in rows_among(connection, query, r.response_no, numbers))     # fmt: skip
+            found = (
+                (row[0], stored_response(row[1]), decode(Example, unpack(row[2])))
+                for row in rows_among(connection, query, r.response_no, numbers)
+            )
             return {
                 number: ListedTexts(
-                    example.query, response.get("answer"),
+                    example.query,
+                    response.get("answer"),
                     {framed(name): framed(str(value)) for name, value in example.segments.items()},
                     tuple(sorted(framed(tag) for tag in example.tags)),
                 )
                 for number, response, example in found
-            }     # fmt: skip
+            }
 
 
 def _with_score(
@@ -224,8 +227,13 @@ def _with_score(
     sides = []
     for number in dict.fromkeys((judge, nobody)):
         side = table.alias()
-        mine = (side.c.run_no == of[0], side.c.response_no == r.response_no, side.c.judge_no == (number or -1),
-                side.c.judge_repeat == 0, side.c.metric_no == of[1])     # fmt: skip
+        mine = (
+            side.c.run_no == of[0],
+            side.c.response_no == r.response_no,
+            side.c.judge_no == (number or -1),
+            side.c.judge_repeat == 0,
+            side.c.metric_no == of[1],
+        )
         joined = joined.outerjoin(side, and_(*mine))
         sides.append(side.c)
     status = func.coalesce(*(side.status for side in sides), None)
@@ -235,13 +243,13 @@ def _with_score(
 
 def _qualities(
     connection: Connection, run: int, judge_id: str | None, scales: Mapping[str, tuple[float, float]]
-) -> dict[int, float]:     # fmt: skip
+) -> dict[int, float]:
     c, mine = table.c, [table.c.run_no == run, by_judge(connection, judge_id, 0)]
     numbers = newest_numbers(connection, mine, list(scales), every_metric(connection))
     by_scale: dict[tuple[float, float], list[int]] = {}
     for name, number in numbers.items():
         by_scale.setdefault(scales[name], []).append(number)
-    every = by_scale.pop((0.0, 1.0), [])     # most: they stand as they are
+    every = by_scale.pop((0.0, 1.0), [])  # most: they stand as they are
     others = [(c.metric_no.in_(of), (c.value - low) / (high - low)) for (low, high), of in by_scale.items()]
     value = case(*others, else_=c.value) if others else c.value
     wanted = [*every, *(number for of in by_scale.values() for number in of)]
@@ -252,7 +260,7 @@ def _qualities(
 
 def _judges_first(
     connection: Connection, run: int, judge_id: str | None, among: Sequence[int]
-) -> list[ColumnElement[bool]]:     # fmt: skip
+) -> list[ColumnElement[bool]]:
     """Conditions: no score that asked nobody where the judge scored the same of a response; [] where none is."""
     nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)
     if None in (nobody, judge) or nobody == judge:

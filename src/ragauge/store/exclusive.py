@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ragauge.errors import StoreError
 
-PATIENCE = 60.0     # seconds to wait for who writes the same file
+PATIENCE = 60.0  # seconds to wait for who writes the same file
 
 
 @contextmanager
@@ -49,6 +49,6 @@ def changing(path: str | Path) -> Iterator[None]:
         StoreError: another process has had it for a minute.
     """
     name = sha256(str(Path(path).resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    user = os.getuid() if hasattr(os, "getuid") else "user"     # elsewhere the folder is the user's own
+    user = os.getuid() if hasattr(os, "getuid") else "user"  # elsewhere the folder is the user's own
     with alone(Path(tempfile.gettempdir()) / f"ragauge-{user}" / f"{name}.lock"):
         yield

@@ -19,13 +19,20 @@ from typing import IO, Any
 
 from ragauge.store import sqlite
 
-HEAD = 262     # bytes that say what a file is: of a tar they end with its mark
-MOST_PACKED = 5     # times that something is packed within something
-OWN = ("", "-wal", "-shm", "-journal")     # endings of the store's own files
+HEAD = 262  # bytes that say what a file is: of a tar they end with its mark
+MOST_PACKED = 5  # times that something is packed within something
+OWN = ("", "-wal", "-shm", "-journal")  # endings of the store's own files
 NOT_LOOKED_INTO = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 UNREADABLE = (
-    OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError,
-)  # fmt: skip
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 
 
 @dataclass(slots=True)
@@ -71,7 +78,7 @@ def look_for(url: str, texts: Iterable[str], *, alone: bool = False) -> FoundBes
         try:
             with path.open("rb") as file:
                 n = sum(_count(one, needles, alone=alone) for one in _contents(file))
-        except FileNotFoundError:     # a lock that was given back
+        except FileNotFoundError:  # a lock that was given back
             continue
         except UNREADABLE as error:
             found.unread[str(path)] = str(error) or type(error).__name__
@@ -100,8 +107,9 @@ def _written(texts: Iterable[str]) -> list[str]:
 def _needles(texts: Iterable[str]) -> list[bytes]:
     return [
         one.encode(encoding, "surrogatepass")
-        for one in _written(texts) for encoding in ("utf-8", "utf-16-le", "utf-16-be")
-    ]  # fmt: skip
+        for one in _written(texts)
+        for encoding in ("utf-8", "utf-16-le", "utf-16-be")
+    ]
 
 
 def _count(file: IO[bytes], needles: Sequence[bytes], *, alone: bool) -> int:
@@ -109,9 +117,7 @@ def _count(file: IO[bytes], needles: Sequence[bytes], *, alone: bool) -> int:
     if not alone:
         return sqlite.count_in(file, needles)
     word = rb"[0-9A-Za-z_]"
-    patterns = [
-        re.compile(rb"(?<!%b)(?<!%b\x00)%b(?!\x00?%b)" % (word, word, re.escape(one), word)) for one in needles
-    ]
+    patterns = [re.compile(rb"(?<!%b)(?<!%b\x00)%b(?!\x00?%b)" % (word, word, re.escape(one), word)) for one in needles]
     found, overlap, before = 0, max(map(len, needles), default=1) + 1, b""
     while part := file.read(sqlite.READ_AT_ONCE):
         whole = before + part

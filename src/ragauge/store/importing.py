@@ -69,7 +69,7 @@ class Imports:
         mine = select(imports.c.run_no, imports.c.told).where(imports.c.digest == digest)
         with self._database.read() as connection:
             if connection.execute(mine).first() is None:
-                return None     # nothing to write: a first import waits for nobody's lock
+                return None  # nothing to write: a first import waits for nobody's lock
         with self._database.write() as connection:
             found = connection.execute(mine).first()
             if found is None:
@@ -140,7 +140,10 @@ def insert_run(connection: Connection, run: Run, content: bytes, absent: int) ->
 
 
 def insert_batch(
-    database: Database, connection: Connection, run_no: int, batch: Sequence[Packed],
+    database: Database,
+    connection: Connection,
+    run_no: int,
+    batch: Sequence[Packed],
     whole: Callable[[], Iterable[Packed]],
 ) -> None:
     """Adds responses with their examples and texts.

@@ -15,10 +15,10 @@ from ragauge.store.packing import pack_bytes, unpack_bytes
 from ragauge.store.traffic_schema import inbox, signals, tails, trace_batches, traces
 
 SignalName = Literal["traces", "logs", "responses"]
-DAY = 86_400.0     # seconds; what comes later than this after a trace's first part is ignored, and counted
-COMING, LONGEST_HELD = 10.0, 600.0     # seconds after which no more of the past comes, and that others wait for it
-OLDEST = 5 * 366 * DAY     # seconds before its arrival that a trace can be dated to
-APART = 1e-6       # seconds between two traces of a batch, so that they keep the order in which they were sent
+DAY = 86_400.0  # seconds; what comes later than this after a trace's first part is ignored, and counted
+COMING, LONGEST_HELD = 10.0, 600.0  # seconds after which no more of the past comes, and that others wait for it
+OLDEST = 5 * 366 * DAY  # seconds before its arrival that a trace can be dated to
+APART = 1e-6  # seconds between two traces of a batch, so that they keep the order in which they were sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +233,9 @@ class Inbox:
     ) -> None:
         each = [
             (batch.at + place * APART, number, part)
-            for batch, number in zip(batches, numbers, strict=True) for place, part in enumerate(batch.parts)
-        ]  # fmt: skip
+            for batch, number in zip(batches, numbers, strict=True)
+            for place, part in enumerate(batch.parts)
+        ]
         if not each:
             return
         new = self._database.insert(traces)
@@ -242,19 +243,33 @@ class Inbox:
         late = (came - traces.c.first > DAY) & (bindparam("verdicts") == 0)
         due = case((late, traces.c.due), (rooted == 1, came + patience.rooted), else_=came + patience.quiet)
         earliest = func.coalesce(func.min(traces.c.dated, new.excluded.dated), traces.c.dated, new.excluded.dated)
-        statement = new.on_conflict_do_update(index_elements=["trace_id"], set_={
-            "dated": earliest,
-            "last": func.max(traces.c["last"], came), "rooted": rooted, "due": due,
-            "late": traces.c.late + case((late, bindparam("spans")), else_=0),
-        })     # fmt: skip
-        connection.execute(statement, [
-            {
-                "trace_id": part.trace_id, "first": at, "last": at, "rooted": int(part.rooted), "late": 0,
-                "due": at + (patience.rooted if part.rooted else patience.quiet), "spans": part.spans,
-                "verdicts": int(part.verdicts), "dated": _dated(part.began, at),
-            }
-            for at, _, part in each
-        ])     # fmt: skip
+        statement = new.on_conflict_do_update(
+            index_elements=["trace_id"],
+            set_={
+                "dated": earliest,
+                "last": func.max(traces.c["last"], came),
+                "rooted": rooted,
+                "due": due,
+                "late": traces.c.late + case((late, bindparam("spans")), else_=0),
+            },
+        )
+        connection.execute(
+            statement,
+            [
+                {
+                    "trace_id": part.trace_id,
+                    "first": at,
+                    "last": at,
+                    "rooted": int(part.rooted),
+                    "late": 0,
+                    "due": at + (patience.rooted if part.rooted else patience.quiet),
+                    "spans": part.spans,
+                    "verdicts": int(part.verdicts),
+                    "dated": _dated(part.began, at),
+                }
+                for at, _, part in each
+            ],
+        )
         rows = [{"trace_id": part.trace_id, "batch_no": number} for _, number, part in each]
         connection.execute(self._database.insert(trace_batches).on_conflict_do_nothing(), rows)
 
@@ -353,9 +368,11 @@ class Inbox:
         Returns:
             How many batches went. One that a waiting trace needs stays.
         """
-        waiting = select(trace_batches.c.batch_no).join_from(
-            trace_batches, traces, traces.c.trace_id == trace_batches.c.trace_id
-        ).where(traces.c.due.is_not(None))     # fmt: skip
+        waiting = (
+            select(trace_batches.c.batch_no)
+            .join_from(trace_batches, traces, traces.c.trace_id == trace_batches.c.trace_id)
+            .where(traces.c.due.is_not(None))
+        )
         with self._database.write() as connection:
             gone = connection.execute(
                 delete(inbox).where(inbox.c.at < raw_before, inbox.c.batch_no.not_in(waiting))

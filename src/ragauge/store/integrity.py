@@ -13,17 +13,7 @@ from ragauge.errors import StoreError
 from ragauge.store import sqlite
 from ragauge.store.database import Database, raw_rows
 from ragauge.store.packing import unescape, unpack
-from ragauge.store.schema import (
-    causes,
-    evidence,
-    examples,
-    metadata,
-    responses,
-    run_evidence,
-    run_texts,
-    runs,
-    texts,
-)
+from ragauge.store.schema import causes, evidence, examples, metadata, responses, run_evidence, run_texts, runs, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,7 @@ class Integrity:
 
     def _damaged(self, connection: Connection) -> Iterator[DamagedPart]:
         """Every damaged text and body, with each run and example that uses it."""
-        if texts_lost := list(_undecodable(connection)):     # nothing else can be asked of the tables
+        if texts_lost := list(_undecodable(connection)):  # nothing else can be asked of the tables
             yield from texts_lost
             return
         of_run = (runs.c.name, runs.c.run_id)
@@ -92,7 +82,7 @@ def _undecodable(connection: Connection) -> Iterator[DamagedPart]:
         number: f"{name.decode(errors='replace')} ({run_id.decode(errors='replace')})"
         for rows in raw_rows(connection, select(runs.c.run_no, *map(_as_bytes, (runs.c.name, runs.c.run_id))))
         for number, name, run_id in rows
-    }  # fmt: skip
+    }
     for table in metadata.sorted_tables:
         columns = [column for column in table.columns if _holds_text(column)]
         of = table.columns.get("run_no")

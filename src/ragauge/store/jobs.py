@@ -13,7 +13,7 @@ from ragauge.analysis.results.jobs import Job, JobState
 from ragauge.store.database import Database
 from ragauge.store.job_schema import jobs
 
-LEASE = 120.0     # seconds without a sign of life after which another may take an occurrence up
+LEASE = 120.0  # seconds without a sign of life after which another may take an occurrence up
 
 
 class Jobs:
@@ -26,7 +26,7 @@ class Jobs:
 
     def __init__(self, database: Database, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._database, self._elapsed = database, elapsed
-        self._ahead: dict[tuple[str, float], tuple[float, float]] = {}     # job -> sign of life, when it was seen first
+        self._ahead: dict[tuple[str, float], tuple[float, float]] = {}  # job -> sign of life, when it was seen first
 
     def newest(self, name: str, until: float = inf) -> Job | None:
         """The latest occurrence of a job that was due by a moment (seconds since 1970); None where there is none."""
@@ -112,9 +112,18 @@ class Jobs:
 
 def _row(name: str, due: float, state: str, owner: str, now: float) -> dict[str, Any]:
     return {
-        "name": name, "due": due, "state": state, "owner": owner, "began": now, "beat": now, "ended": None,
-        "attempts": 1, "why": "", "run_id": "", "said": "",
-    }  # fmt: skip
+        "name": name,
+        "due": due,
+        "state": state,
+        "owner": owner,
+        "began": now,
+        "beat": now,
+        "ended": None,
+        "attempts": 1,
+        "why": "",
+        "run_id": "",
+        "said": "",
+    }
 
 
 def _job(row: Any) -> Job:

@@ -70,7 +70,7 @@ class Judges:
         """Keeps the spec that a judge is built from: a text that names no key."""
         statement = self._database.insert(judges)
         update = {"spec": statement.excluded.spec}
-        if self.spec(judge_id) == spec:     # as with every evaluation but the first
+        if self.spec(judge_id) == spec:  # as with every evaluation but the first
             return
         with self._database.write() as connection:
             connection.execute(
@@ -91,8 +91,10 @@ class Judges:
         query = (
             select(judges.c.judge_id, judges.c.spec, of)
             .join_from(judges, run_judges, run_judges.c.judge_no == judges.c.judge_no, isouter=True)
-            .where(judges.c.judge_id != NOBODY).group_by(judges.c.judge_no).order_by(judges.c.judge_no.desc())
-        )     # fmt: skip
+            .where(judges.c.judge_id != NOBODY)
+            .group_by(judges.c.judge_no)
+            .order_by(judges.c.judge_no.desc())
+        )
         with self._database.read() as connection:
             return [(judge_id, spec, n) for judge_id, spec, n in connection.execute(query)]
 
@@ -101,9 +103,11 @@ class Judges:
         with self._database.read() as connection:
             judged = select(run_judges.c.run_no).where(run_judges.c.judge_no == judge_no(connection, judge_id))
             query = (
-                select(runs.c.run_id, runs.c.name).where(runs.c.run_no.in_(judged))
-                .order_by(runs.c.run_no.desc()).limit(limit)
-            )     # fmt: skip
+                select(runs.c.run_id, runs.c.name)
+                .where(runs.c.run_no.in_(judged))
+                .order_by(runs.c.run_no.desc())
+                .limit(limit)
+            )
             return [(run_id, name) for run_id, name in connection.execute(query)]
 
     def repeats(self, run_id: str, judge_id: str) -> builtins.list[int]:
@@ -131,8 +135,11 @@ class Checks:
         """
         with self._database.write() as connection:
             mine: dict[str, int | str]
-            mine = {"judge_no": put_judges(self._database, connection, [file.judge_id])[file.judge_id],
-                    "question": file.question, "version": file.version}  # fmt: skip
+            mine = {
+                "judge_no": put_judges(self._database, connection, [file.judge_id])[file.judge_id],
+                "question": file.question,
+                "version": file.version,
+            }
             count_judge_write(connection, judges.c.judge_no == mine["judge_no"])
             check = self._check(connection, file, mine)
             table = check_scores.c
@@ -159,14 +166,17 @@ class Checks:
             number = judge_no(connection, judge_id)
             newest = (
                 select(table.question, func.max(table.version).label("version"))
-                .where(table.judge_no == number).group_by(table.question).subquery()
-            )  # fmt: skip
+                .where(table.judge_no == number)
+                .group_by(table.question)
+                .subquery()
+            )
             query = (
                 select(*(table[name] for name in FIELDS), checks.c.file)
                 .join_from(check_scores, checks, checks.c.check_no == table.check_no)
                 .join(newest, (newest.c.question == table.question) & (newest.c.version == table.version))
-                .where(table.judge_no == number).order_by(table.item, table.metric)
-            )  # fmt: skip
+                .where(table.judge_no == number)
+                .order_by(table.item, table.metric)
+            )
             return [TextScore(**row) for row in connection.execute(query).mappings()]
 
     def forget(self, digest: bytes, shared: Iterable[tuple[str, bytes, Iterable[bytes]]] = ()) -> int:
@@ -181,10 +191,13 @@ class Checks:
         with self._database.write() as connection:
             for judge_id, other, items in shared:
                 theirs = select(checks.c.check_no, checks.c.judge_no, checks.c.question, checks.c.version).where(
-                    checks.c.file == other, checks.c.judge_no == judge_no(connection, judge_id))  # fmt: skip
+                    checks.c.file == other, checks.c.judge_no == judge_no(connection, judge_id)
+                )
                 for check_no, *key in connection.execute(theirs).all():
-                    same = [table[name] == value for name, value in
-                            zip(("judge_no", "question", "version"), key, strict=True)]  # fmt: skip
+                    same = [
+                        table[name] == value
+                        for name, value in zip(("judge_no", "question", "version"), key, strict=True)
+                    ]
                     for item in items:
                         moved = update(check_scores).where(*same, table.item == item, table.check_no.in_(mine))
                         connection.execute(moved.values(check_no=check_no))

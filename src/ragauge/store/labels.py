@@ -21,7 +21,7 @@ from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import responses, runs
 
 FIELDS = ("part", "question", "value", "annotator", "at", "guideline")
-AT_A_TIME = 5_000     # labels written together
+AT_A_TIME = 5_000  # labels written together
 
 
 class Labels:
@@ -83,9 +83,11 @@ class Labels:
 
     def queued_decisions(self) -> dict[str, builtins.list[int]]:
         """Run id -> numbers of its responses that are to be decided again, in ascending order."""
-        query = select(runs.c.run_id, responses.c.response_no).join_from(
-            labeled_responses, responses, responses.c.response_no == labeled_responses.c.response_no
-        ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
+        query = (
+            select(runs.c.run_id, responses.c.response_no)
+            .join_from(labeled_responses, responses, responses.c.response_no == labeled_responses.c.response_no)
+            .join(runs, runs.c.run_no == responses.c.run_no)
+        )
         numbers_by_run: dict[str, builtins.list[int]] = {}
         with self._database.read() as connection:
             for run_id, number in connection.execute(query.order_by(labeled_responses.c.response_no)):
@@ -107,10 +109,15 @@ class Labels:
     def digest(self, guideline: str) -> str:
         """A hash of all labels by some instructions: it changes with every label that is new."""
         whole = hashlib.sha256()
-        for one in sorted(self.list(guideline), key=lambda label: canonical([label.key, part_text(label.part),
-                          label.question, label.annotator, label.at, label.value])):     # fmt: skip
-            whole.update(canonical([one.key, part_text(one.part), one.question, one.value, one.annotator,
-                                    one.at]).encode())     # fmt: skip
+        for one in sorted(
+            self.list(guideline),
+            key=lambda label: canonical(
+                [label.key, part_text(label.part), label.question, label.annotator, label.at, label.value]
+            ),
+        ):
+            whole.update(
+                canonical([one.key, part_text(one.part), one.question, one.value, one.annotator, one.at]).encode()
+            )
         return whole.hexdigest()
 
 
@@ -158,9 +165,10 @@ class Draws:
         """Keeps a draw, before anything is labelled by it; returns its number."""
         chances = sorted(set(draw.inclusion.values()))
         body = {
-            "numbers": sorted(draw.inclusion), "drawn": sorted(draw.drawn),
+            "numbers": sorted(draw.inclusion),
+            "drawn": sorted(draw.drawn),
             "chances": chances[0] if len(chances) == 1 else [draw.inclusion[n] for n in sorted(draw.inclusion)],
-        } | ({"instructions": draw.instructions} if draw.instructions else {})     # fmt: skip
+        } | ({"instructions": draw.instructions} if draw.instructions else {})
         values = {name: getattr(draw, name) for name in ("question", "guideline", "scheme", "by")}
         with self._database.write() as connection:
             number = run_no(connection, draw.run_id)
@@ -197,7 +205,14 @@ def _draw(run_id: str, row: Any) -> LabelDraw:
     numbers, chances = body["numbers"], body["chances"]
     every = chances if isinstance(chances, list) else [chances] * len(numbers)
     return LabelDraw(
-        run_id, row["question"], row["guideline"], row["scheme"], row["by"],
-        dict(zip(numbers, every, strict=True)), frozenset(body["drawn"]), row["at"],
-        body.get("instructions", ""), row["draw_no"],
-    )     # fmt: skip
+        run_id,
+        row["question"],
+        row["guideline"],
+        row["scheme"],
+        row["by"],
+        dict(zip(numbers, every, strict=True)),
+        frozenset(body["drawn"]),
+        row["at"],
+        body.get("instructions", ""),
+        row["draw_no"],
+    )

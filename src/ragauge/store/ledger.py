@@ -11,11 +11,9 @@ from sqlalchemy import case, func, literal, select, update
 from ragauge.store.database import Database, among, chunks, rows_among
 from ragauge.store.traffic_schema import ledger, returns
 
-Outcome = Literal[
-    "scored", "to score", "sampled out", "no content", "redacted", "filtered", "over budget", "failed"
-]     # fmt: skip
+Outcome = Literal["scored", "to score", "sampled out", "no content", "redacted", "filtered", "over budget", "failed"]
 
-OPEN: tuple[Outcome, ...] = ("to score", "over budget")     # no last words
+OPEN: tuple[Outcome, ...] = ("to score", "over budget")  # no last words
 # how begins what the line of one trace says of another, and what says that something makes no label
 OF_TRACE, NO_LABEL = "of trace ", "no label: "
 JUDGED: tuple[Outcome, ...] = ("scored", "failed")
@@ -180,7 +178,7 @@ class Ledger:
             for every in chunks(seen):
                 found = connection.execute(there, {"values": list(every)})
                 part = [trace_id for trace_id, when in found if when == seen[trace_id]]
-                if outcome in JUDGED:     # its results may be given back
+                if outcome in JUDGED:  # its results may be given back
                     new = self._database.insert(returns).from_select(["trace_id", "at"], known)
                     changed = {"at": new.excluded.at}
                     connection.execute(

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-MOST = 24_000_000     # characters of what is remembered
-LIGHT = 200     # of an entry, whatever it holds
+MOST = 24_000_000  # characters of what is remembered
+LIGHT = 200  # of an entry, whatever it holds
 
 T = TypeVar("T")
 
@@ -47,5 +47,5 @@ class Memory:
 
 
 def _weight(value: object) -> int:
-    size: int | None = getattr(value, "nbytes", None)     # of what holds arrays, whose text leaves most of them out
+    size: int | None = getattr(value, "nbytes", None)  # of what holds arrays, whose text leaves most of them out
     return (len(value if isinstance(value, str) else repr(value)) if size is None else size) + LIGHT

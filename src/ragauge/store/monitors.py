@@ -22,7 +22,7 @@ from ragauge.store.monitor_schema import alerts, deliveries, series, silences
 from ragauge.store.packing import pack, unpack
 from ragauge.store.traffic_schema import traces
 
-LARGEST_LOG = 600.0      # of wealth that an earlier version kept
+LARGEST_LOG = 600.0  # of wealth that an earlier version kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Monitors:
         with self._database.write() as connection:
             body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
             known, mine = _text(WatchState()) if body is None else unpack(body), _text(before)
-            if mine != known and mine != _text(_state(known)):     # as an earlier version may have kept it
+            if mine != known and mine != _text(_state(known)):  # as an earlier version may have kept it
                 return False
             values = {"monitor": monitor, "cursor": after.cursor, "body": pack(_text(after))}
             new = self._database.insert(series)
@@ -125,9 +125,12 @@ class Monitors:
     def _keep(self, connection: Any, alert: Alert) -> None:
         ended = None if alert.ended_at is None else alert.ended_at.isoformat()
         row = {
-            "alert_id": alert.alert_id, "fired_at": alert.fired_at.isoformat(), "ended_at": ended, "resolution": "",
+            "alert_id": alert.alert_id,
+            "fired_at": alert.fired_at.isoformat(),
+            "ended_at": ended,
+            "resolution": "",
             "body": pack(_adapter(Alert).dump_json(alert).decode()),
-        }  # fmt: skip
+        }
         new = self._database.insert(alerts)
         changed = {name: new.excluded[name] for name in ("ended_at", "body")}
         connection.execute(new.on_conflict_do_update(index_elements=["alert_id"], set_=changed), row)
@@ -172,9 +175,14 @@ class Monitors:
         """Keeps a silence that has a beginning and an end; one with the same id takes its place."""
         begins, ends = (at.isoformat() if at is not None else "" for at in (one.begins, one.ends))
         values = {
-            "silence_id": one.silence_id, "monitor": one.monitor, "segment": one.segment[0], "value": one.segment[1],
-            "begins": begins, "ends": ends, "why": one.why,
-        }  # fmt: skip
+            "silence_id": one.silence_id,
+            "monitor": one.monitor,
+            "segment": one.segment[0],
+            "value": one.segment[1],
+            "begins": begins,
+            "ends": ends,
+            "why": one.why,
+        }
         with self._database.write() as connection:
             connection.execute(delete(silences).where(silences.c.silence_id == one.silence_id))
             connection.execute(silences.insert(), values)
@@ -185,10 +193,16 @@ class Monitors:
             rows = connection.execute(select(silences).order_by(silences.c.begins.desc(), silences.c.silence_id)).all()
         moment = datetime.fromisoformat
         return [
-            Silence(row.monitor, (row.segment, row.value), row.why, moment(row.begins), moment(row.ends),
-                    silence_id=row.silence_id)
+            Silence(
+                row.monitor,
+                (row.segment, row.value),
+                row.why,
+                moment(row.begins),
+                moment(row.ends),
+                silence_id=row.silence_id,
+            )
             for row in rows
-        ]  # fmt: skip
+        ]
 
     def forget(self, segment: Segment) -> dict[str, int]:
         """Deletes a segment's value where it is named: its series, alerts and silences; returns how many of each."""
@@ -198,11 +212,12 @@ class Monitors:
                 state = _state(unpack(row.body))
                 if segment in state.series or segment in state.watched:
                     left = replace(
-                        state, watched=tuple(one for one in state.watched if one != segment),
+                        state,
+                        watched=tuple(one for one in state.watched if one != segment),
                         series={one: part for one, part in state.series.items() if one != segment},
                         alerts={one: alert for one, alert in state.alerts.items() if one != segment},
                         silent={one: alert for one, alert in state.silent.items() if one != segment},
-                    )  # fmt: skip
+                    )
                     mine = update(series).where(series.c.monitor == row.monitor)
                     connection.execute(mine.values(body=pack(_text(left))))
                     gone["series"] += 1
@@ -220,11 +235,16 @@ class Monitors:
             return
         rows = [
             {
-                "delivery_id": one.delivery_id, "alert_id": one.alert_id, "target": one.target, "due": one.due,
-                "attempts": one.attempts, "error": one.error, "body": pack(json.dumps(one.body)),
+                "delivery_id": one.delivery_id,
+                "alert_id": one.alert_id,
+                "target": one.target,
+                "due": one.due,
+                "attempts": one.attempts,
+                "error": one.error,
+                "body": pack(json.dumps(one.body)),
             }
             for one in several
-        ]  # fmt: skip
+        ]
         with self._database.write() as connection:
             connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
 
@@ -285,29 +305,42 @@ def _adapter(kind: Any) -> Any:
 
 def _text(state: WatchState) -> str:
     """A state as JSON: mappings by segment as pairs."""
-    return json.dumps({
-        "cursor": state.cursor, "day": state.day, "start": state.start, "watched": state.watched,
-        "instrument": state.instrument,
-        "series": _adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
-        "alerts": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
-        "last": state.last.isoformat() if state.last is not None else None,
-        "silent": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
-        "resumed": state.resumed.isoformat() if state.resumed is not None else None, "growing": state.growing,
-        "passed": state.passed, "doubted": state.doubted,
-    })     # fmt: skip
+    return json.dumps(
+        {
+            "cursor": state.cursor,
+            "day": state.day,
+            "start": state.start,
+            "watched": state.watched,
+            "instrument": state.instrument,
+            "series": _adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
+            "alerts": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
+            "last": state.last.isoformat() if state.last is not None else None,
+            "silent": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
+            "resumed": state.resumed.isoformat() if state.resumed is not None else None,
+            "growing": state.growing,
+            "passed": state.passed,
+            "doubted": state.doubted,
+        }
+    )
 
 
 def _state(text: str) -> WatchState:
     found = json.loads(text)
     return WatchState(
-        found["cursor"], found["day"], found["start"], tuple((name, value) for name, value in found["watched"]),
-        found["instrument"], dict(_adapter(list[tuple[Segment, Series]]).validate_python(_series(found["series"]))),
+        found["cursor"],
+        found["day"],
+        found["start"],
+        tuple((name, value) for name, value in found["watched"]),
+        found["instrument"],
+        dict(_adapter(list[tuple[Segment, Series]]).validate_python(_series(found["series"]))),
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(found["alerts"])),
         datetime.fromisoformat(found["last"]) if found.get("last") else None,
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(_silent(found.get("silent")))),
-        datetime.fromisoformat(found["resumed"]) if found.get("resumed") else None, found.get("growing", False),
-        found.get("passed", 0), found.get("doubted"),
-    )     # fmt: skip
+        datetime.fromisoformat(found["resumed"]) if found.get("resumed") else None,
+        found.get("growing", False),
+        found.get("passed", 0),
+        found.get("doubted"),
+    )
 
 
 def _silent(found: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from ragauge.store.database import Database
 from ragauge.store.migrations.upgrade import HEAD, VERSIONS, upgrade
 
 _LOCK = Lock()
-_COPIES: dict[tuple[str, sqlite.Stamp | None], str] = {}     # an older store as it is -> its upgraded copy
+_COPIES: dict[tuple[str, sqlite.Stamp | None], str] = {}  # an older store as it is -> its upgraded copy
 
 
 def readable(url: str, *, only_reads: bool = False) -> str:
@@ -57,6 +57,7 @@ def _upgraded_copy(url: str, version: str) -> str:
         f"the store {sqlite.path_of(url)} was written by an older ragauge (version {version}): it is read through a "
         f"temporary copy that is brought to version {HEAD}, and stays as it is. A command that writes to it, such as "
         "ragauge evaluate, upgrades it and keeps a copy of what it was.",
-        UserWarning, stacklevel=2,
-    )     # fmt: skip
+        UserWarning,
+        stacklevel=2,
+    )
     return copied.url

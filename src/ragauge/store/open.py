@@ -280,7 +280,7 @@ class ServedStore:
 
         url = sqlite.absolute(self._url)
         access, stamp = sqlite.access_of(url), sqlite.stamp(url)
-        if stamp is None or access == "immutable":     # a new file, or one in which no change would be seen
+        if stamp is None or access == "immutable":  # a new file, or one in which no change would be seen
             return None
         file = (access, stamp.inode)
         with self._lock:
@@ -344,18 +344,45 @@ def _store(database: Database) -> Store:
     from ragauge.store.verdicts import StoredControls, Verdicts
 
     return Store(
-        url=database.url, texts=Texts(database), sets=Sets(database), runs=Runs(database),
-        imports=Imports(database), collecting=Collecting(database), evidence=Evidences(database),
-        scores=Scores(database), causes=Causes(database), verdicts=Verdicts(database),
-        controls=StoredControls(database), cards=Cards(database), charts=Charts(database),
-        summaries=Summaries(database), replies=Replies(database), calls=Calls(database), judges=Judges(database),
-        checks=Checks(database), check_log=CheckLog(database), integrity=Integrity(database),
-        listings=Listings(database), baselines=Baselines(database),
-        run_log=RunLog(database), run_list=RunList(database),
-        evaluations=RunEvaluations(database), question_runs=QuestionRuns(database), example_list=ExampleList(database),
-        example_indexes=ExampleIndexes(database), studies=Studies(database), vectors=Vectors(database),
-        labels=Labels(database), draws=Draws(database), erasing=Erasing(database),
-        inbox=Inbox(database), ledger=Ledger(database), monitors=Monitors(database), jobs=Jobs(database),
-        periods=Periods(database), returns=Returns(database), own_metrics=OwnMetrics(database),
+        url=database.url,
+        texts=Texts(database),
+        sets=Sets(database),
+        runs=Runs(database),
+        imports=Imports(database),
+        collecting=Collecting(database),
+        evidence=Evidences(database),
+        scores=Scores(database),
+        causes=Causes(database),
+        verdicts=Verdicts(database),
+        controls=StoredControls(database),
+        cards=Cards(database),
+        charts=Charts(database),
+        summaries=Summaries(database),
+        replies=Replies(database),
+        calls=Calls(database),
+        judges=Judges(database),
+        checks=Checks(database),
+        check_log=CheckLog(database),
+        integrity=Integrity(database),
+        listings=Listings(database),
+        baselines=Baselines(database),
+        run_log=RunLog(database),
+        run_list=RunList(database),
+        evaluations=RunEvaluations(database),
+        question_runs=QuestionRuns(database),
+        example_list=ExampleList(database),
+        example_indexes=ExampleIndexes(database),
+        studies=Studies(database),
+        vectors=Vectors(database),
+        labels=Labels(database),
+        draws=Draws(database),
+        erasing=Erasing(database),
+        inbox=Inbox(database),
+        ledger=Ledger(database),
+        monitors=Monitors(database),
+        jobs=Jobs(database),
+        periods=Periods(database),
+        returns=Returns(database),
+        own_metrics=OwnMetrics(database),
         _database=database,
-    )     # fmt: skip
+    )

@@ -36,12 +36,14 @@ def reply_keys_of(connection: Connection, response_nos: Sequence[int]) -> set[st
     """Keys of the replies that were asked for about some responses, or that their evidence was read from."""
     asked = select(calls.c.key)
     found = {row.key.hex() for row in rows_among(connection, asked, calls.c.response_no, response_nos)}
-    linked = select(evidence.c.replies).join_from(
-        run_evidence, evidence, evidence.c.evidence_no == run_evidence.c.evidence_no
-    ).where(evidence.c.replies.is_not(None))     # fmt: skip
-    return found | _listed(row.replies for row in rows_among(
-        connection, linked, run_evidence.c.response_no, response_nos
-    ))  # fmt: skip
+    linked = (
+        select(evidence.c.replies)
+        .join_from(run_evidence, evidence, evidence.c.evidence_no == run_evidence.c.evidence_no)
+        .where(evidence.c.replies.is_not(None))
+    )
+    return found | _listed(
+        row.replies for row in rows_among(connection, linked, run_evidence.c.response_no, response_nos)
+    )
 
 
 def reply_keys_of_run(connection: Connection, run_no: int) -> set[str]:
@@ -51,7 +53,7 @@ def reply_keys_of_run(connection: Connection, run_no: int) -> set[str]:
     found |= reply_keys_of(connection, list(connection.execute(numbers, {"run_no": run_no}).scalars()))
     controls = select(evidence.c.replies).join_from(
         control_evidence, evidence, evidence.c.evidence_no == control_evidence.c.evidence_no
-    )  # fmt: skip
+    )
     mine = controls.where(control_evidence.c.run_no == run_no, evidence.c.replies.is_not(None))
     return found | _listed(connection.execute(mine).scalars())
 

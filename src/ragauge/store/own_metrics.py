@@ -40,7 +40,7 @@ class OwnMetrics:
             statement = self._database.insert(own_metrics)
             kept = {name: statement.excluded[name] for name in ("place", "body")}
             connection.execute(statement.on_conflict_do_update(index_elements=["metric_no"], set_=kept), rows)
-            if any(row["metric_no"] in known for row in rows):     # another version of it is read from now on
+            if any(row["metric_no"] in known for row in rows):  # another version of it is read from now on
                 connection.execute(update(runs).values(writes=runs.c.writes + 1))
 
     def list(self) -> builtins.list[Declaration]:

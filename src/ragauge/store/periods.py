@@ -29,9 +29,12 @@ class Periods:
         """Keeps what was said of a period; the same period marked again counts as said last."""
         mine = (periods.c.since == period.since.isoformat(), periods.c.until == period.until.isoformat())
         row = {
-            "since": period.since.isoformat(), "until": period.until.isoformat(), "was": period.was, "why": period.why,
+            "since": period.since.isoformat(),
+            "until": period.until.isoformat(),
+            "was": period.was,
+            "why": period.why,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }  # fmt: skip
+        }
         with self._database.write() as connection:
             newest = connection.execute(select(func.max(periods.c.period_no))).scalar() or 0
             connection.execute(delete(periods).where(*mine))

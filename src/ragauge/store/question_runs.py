@@ -12,20 +12,10 @@ from ragauge.store.database import Database, chunks, rows_among
 from ragauge.store.names import METRIC_RANK, NOBODY, run_no
 from ragauge.store.responses import response_no
 from ragauge.store.run_list import JUDGES, of_no_study
-from ragauge.store.schema import (
-    causes,
-    examples,
-    judges,
-    metrics,
-    own_metrics,
-    responses,
-    run_judges,
-    runs,
-    scores,
-)
+from ragauge.store.schema import causes, examples, judges, metrics, own_metrics, responses, run_judges, runs, scores
 from ragauge.store.spool import query_key_of
 
-AT_A_TIME = 400     # responses whose scores are asked for together
+AT_A_TIME = 400  # responses whose scores are asked for together
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +75,15 @@ class QuestionRuns:
                 found += _with_scores(connection, part, names)
         return found
 
-
     def find_responses(self, queries: Collection[str]) -> dict[str, list[int]]:
         """Run id -> numbers of its responses to questions of these texts, by any query_id; trials are left out."""
         keys = {query_key_of(query) for query in queries}
-        query = select(runs.c.run_id, responses.c.response_no).join_from(
-            examples, responses, responses.c.example_no == examples.c.example_no
-        ).join(runs, runs.c.run_no == responses.c.run_no).where(of_no_study())     # fmt: skip
+        query = (
+            select(runs.c.run_id, responses.c.response_no)
+            .join_from(examples, responses, responses.c.example_no == examples.c.example_no)
+            .join(runs, runs.c.run_no == responses.c.run_no)
+            .where(of_no_study())
+        )
         numbers_by_run: dict[str, list[int]] = {}
         with self._database.read() as connection:
             for run_id, number in rows_among(connection, query, examples.c.query_key, sorted(keys)):
@@ -99,9 +91,7 @@ class QuestionRuns:
         return numbers_by_run
 
 
-def _answers(
-    connection: Connection, run_id: str, query_id: str, limit: int | None, after: str
-) -> Sequence[Row[Any]]:
+def _answers(connection: Connection, run_id: str, query_id: str, limit: int | None, after: str) -> Sequence[Row[Any]]:
     """The answers: of the last run of a page all, so that the next page begins with another run."""
     number = response_no(connection, run_id, query_id, 0)
     first = select(responses.c.query_id, examples.c.query_key).join_from(
@@ -109,13 +99,16 @@ def _answers(
     )
     asked = connection.execute(first.where(responses.c.response_no == number)).one()
     query: Select[Any] = (
-        select(*(runs.c[name] for name in ("run_no", "run_id", "name", "created_at")), responses.c.response_no,
-               responses.c.repeat)
+        select(
+            *(runs.c[name] for name in ("run_no", "run_id", "name", "created_at")),
+            responses.c.response_no,
+            responses.c.repeat,
+        )
         .join_from(responses, runs, runs.c.run_no == responses.c.run_no)
         .join(examples, examples.c.example_no == responses.c.example_no)
         .where(responses.c.query_id == asked.query_id, examples.c.query_key == asked.query_key, of_no_study())
         .order_by(responses.c.run_no.desc(), responses.c.repeat)
-    )     # fmt: skip
+    )
     if after:
         query = query.where(responses.c.run_no < run_no(connection, after))
     rows = connection.execute(query.limit(limit)).all()
@@ -133,36 +126,45 @@ def _with_scores(connection: Connection, rows: Sequence[Row[Any]], names: Sequen
     for run, judge in connection.execute(JUDGES.where(run_judges.c.run_no.in_(numbers))):
         judged.setdefault(run, judge)
     r, s, c = responses.c, scores.c, causes.c
-    these = r.response_no.in_([row.response_no for row in rows])     # each leads to its own few scores, by their key
+    these = r.response_no.in_([row.response_no for row in rows])  # each leads to its own few scores, by their key
     query = (
         select(s.response_no, judges.c.judge_id, metrics.c.name, METRIC_RANK, s.value)
         .join_from(responses, scores, and_(s.run_no == r.run_no, s.response_no == r.response_no))
         .join(metrics, metrics.c.metric_no == s.metric_no)
         .join(own_metrics, own_metrics.c.metric_no == s.metric_no, isouter=True)
         .join(judges, judges.c.judge_no == s.judge_no)
-        .where(these, s.judge_repeat == 0).order_by(s.response_no, s.metric_no)
-    )     # fmt: skip
+        .where(these, s.judge_repeat == 0)
+        .order_by(s.response_no, s.metric_no)
+    )
     values: dict[int, dict[str, tuple[tuple[int, bool], float | None]]] = {}
     by_number = {row.response_no: judged.get(row.run_no, NOBODY) for row in rows}
     for number, judge, name, newness, value in connection.execute(query):
         if judge in (NOBODY, by_number[number]):
             rank, mine = (newness, judge != NOBODY), values.setdefault(number, {})
-            if name not in mine or mine[name][0] < rank:     # the newest version, the judge's before nobody's
+            if name not in mine or mine[name][0] < rank:  # the newest version, the judge's before nobody's
                 mine[name] = rank, value
     why = (
         select(c.response_no, judges.c.judge_id, c.name)
         .join_from(responses, causes, and_(c.run_no == r.run_no, c.response_no == r.response_no))
-        .join(judges, judges.c.judge_no == c.judge_no).where(these, c.judge_repeat == 0)
-    )     # fmt: skip
+        .join(judges, judges.c.judge_no == c.judge_no)
+        .where(these, c.judge_repeat == 0)
+    )
     judged_here = {number for number, mine in values.items() if any(rank[1] for rank, _ in mine.values())}
-    failed = {     # what was found for nobody counts where the judge never judged
-        number: name for number, judge, name in connection.execute(why)
+    failed = {  # what was found for nobody counts where the judge never judged
+        number: name
+        for number, judge, name in connection.execute(why)
         if judge == by_number[number] or (judge == NOBODY and number not in judged_here)
-    }     # fmt: skip
+    }
     for row in rows:
         number = row.response_no
         mine = values.get(number, {})
         yield QuestionInRun(
-            row.run_id, row.name, row.created_at, row.repeat, by_number[number], number in failed,
-            failed.get(number, ""), {name: mine[name][1] for name in names or mine if name in mine},
-        )     # fmt: skip
+            row.run_id,
+            row.name,
+            row.created_at,
+            row.repeat,
+            by_number[number],
+            number in failed,
+            failed.get(number, ""),
+            {name: mine[name][1] for name in names or mine if name in mine},
+        )

@@ -18,8 +18,8 @@ from ragauge.store.names import model_names, model_nos
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import replies as table
 
-PAGE = 200     # replies read at a time
-CHANGED = ("failed", "at", "body", "vectors")     # where a reply takes the place of one that failed
+PAGE = 200  # replies read at a time
+CHANGED = ("failed", "at", "body", "vectors")  # where a reply takes the place of one that failed
 COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "vectors")
 
 
@@ -43,9 +43,10 @@ class Replies:
         self._database = database
         statement = database.insert(table)
         upsert = statement.on_conflict_do_update(
-            index_elements=["key"], set_={name: statement.excluded[name] for name in CHANGED},
+            index_elements=["key"],
+            set_={name: statement.excluded[name] for name in CHANGED},
             where=and_(table.c.failed == literal_column("1"), statement.excluded.failed == literal_column("0")),
-        )     # fmt: skip
+        )
         # compiled once: there is a transaction every few calls, and building the statement took longer than running it
         self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
 
@@ -93,12 +94,17 @@ class Replies:
         size = func.length(table.c.ask) + func.length(table.c.body) + func.coalesce(func.length(table.c.vectors), 0)
         query = (
             select(
-                table.c.model_no, table.c.question, func.count(), func.sum(table.c.failed), func.sum(size),
-                func.min(table.c.at), func.max(table.c.at),
+                table.c.model_no,
+                table.c.question,
+                func.count(),
+                func.sum(table.c.failed),
+                func.sum(size),
+                func.min(table.c.at),
+                func.max(table.c.at),
             )
             .group_by(table.c.model_no, table.c.question)
             .order_by(table.c.model_no, table.c.question)
-        )  # fmt: skip
+        )
         with self._database.read() as connection:
             names = model_names(connection)
             return [ReplyInfo(names[model], *rest) for model, *rest in connection.execute(query)]
@@ -151,18 +157,22 @@ class Replies:
         numbers = model_nos(self._database, connection, {name for name, _, _, _ in mine.values()})
         rows: list[Any] = [
             (
-                bytes.fromhex(key), numbers[name], ask.question, int(reply.status == "failed"), at, pack(encode(ask)),
-                pack(encode(replace(reply, vectors=None, key=""))), _floats(reply.vectors),
+                bytes.fromhex(key),
+                numbers[name],
+                ask.question,
+                int(reply.status == "failed"),
+                at,
+                pack(encode(ask)),
+                pack(encode(replace(reply, vectors=None, key=""))),
+                _floats(reply.vectors),
             )
             for key, (name, ask, reply, at) in mine.items()
-        ]  # fmt: skip
+        ]
         options = {"preserve_rowcount": True}
         return connection.exec_driver_sql(str(self._upsert), rows, execution_options=options).rowcount
 
 
-def _matching(
-    connection: Connection, model: str, question: str, before: str, failed_only: bool
-) -> ColumnElement[bool]:
+def _matching(connection: Connection, model: str, question: str, before: str, failed_only: bool) -> ColumnElement[bool]:
     numbers = [number for number, name in model_names(connection).items() if not model or str(name) == model]
     return and_(
         table.c.model_no.in_(numbers),
@@ -236,5 +246,5 @@ def _read_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, A
             f"reply {n}: its key {str(line.get('key'))[:12]}… does not follow from its ask ({key[:12]}…): the line was "
             "changed. Leave it out, or export it again."
         )
-    canonical(plain(ask))     # refuses what JSON cannot hold before anything is written
+    canonical(plain(ask))  # refuses what JSON cannot hold before anything is written
     return key, (name, ask, reply, at)

@@ -105,7 +105,7 @@ def load(connection: Connection, texts: Texts, numbers: Sequence[int]) -> list[L
         if number in rows:
             try:
                 loaded.append(_loaded(rows[number], found))
-            except (DamagedBody, ValueError, KeyError, TypeError) as error:     # its JSON, or what it should hold
+            except (DamagedBody, ValueError, KeyError, TypeError) as error:  # its JSON, or what it should hold
                 raise StoreError(_damaged(connection, number, error)) from error
     return loaded
 
@@ -227,7 +227,7 @@ def _values(groups: dict[str, Any], column: str) -> list[str]:
     return groups.get("tags", []) if column == "tag" else []
 
 
-@lru_cache(maxsize=4_096)     # most examples are grouped as others are; what is returned is only read
+@lru_cache(maxsize=4_096)  # most examples are grouped as others are; what is returned is only read
 def grouped(groups: bytes | None) -> dict[str, Any]:
     """An example's segments, cluster and tags, those that there are."""
     found: dict[str, Any] = json.loads(unpack(groups)) if groups is not None else {}

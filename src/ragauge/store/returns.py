@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from ragauge.store.database import Database
 from ragauge.store.traffic_schema import return_batches, returns
 
-MOST_OVER = 1000     # batches that did not arrive whole, of which is known
+MOST_OVER = 1000  # batches that did not arrive whole, of which is known
 
 
 @dataclass(frozen=True, slots=True)

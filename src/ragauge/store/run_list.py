@@ -19,48 +19,64 @@ from ragauge.store.schema import calls, judges, run_judges, run_notes, runs, set
 from ragauge.store.study_schema import studies, trials
 from ragauge.store.verdict_schema import verdict_counts
 
-STILL = 55     # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
+STILL = 55  # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
 SORTS = {
-    "newest": (runs.c.run_no.desc(),), "oldest": (runs.c.run_no.asc(),),
+    "newest": (runs.c.run_no.desc(),),
+    "oldest": (runs.c.run_no.asc(),),
     "name": (runs.c.name.asc(), runs.c.run_no.asc()),
-}     # fmt: skip
+}
 FILTERS = {
-    "set": runs.c.set_name, "version": runs.c.set_version, "system": runs.c.system,
-    "name": runs.c.name, "kind": runs.c.kind, "variant": runs.c.variant,
-}     # fmt: skip
+    "set": runs.c.set_name,
+    "version": runs.c.set_version,
+    "system": runs.c.system,
+    "name": runs.c.name,
+    "kind": runs.c.kind,
+    "variant": runs.c.variant,
+}
 OF_SETS = {"set": sets.c.name, "version": sets.c.version}
 OTHER_FILTERS = ("state", "tag", "metric.NAME.lt", "metric.NAME.gt")
 Condition = ColumnElement[bool]
 _before, _earlier = runs.alias(), runs.alias()
 _means, _earlier_means = summary_values.alias(), summary_values.alias()
-N_MEAN = 9     # columns that make a mean; those behind them count the verdicts of the same run and judge
+N_MEAN = 9  # columns that make a mean; those behind them count the verdicts of the same run and judge
 # what `_facts` asks of some runs; the first column is the run's number
-MEANS = select(
-    *(summary_values.c[name] for name in (
-        "run_no", "metric", "measures", "direction", "kind", "n", "scored", "mean", "low", "high",
-    )),
-    *(verdict_counts.c[column.name] for column in fields(VerdictCounts)),
-).outerjoin_from(summary_values, verdict_counts, and_(
-    *(verdict_counts.c[name] == summary_values.c[name] for name in ("run_no", "judge_no", "judge_repeat"))
-)).where(summary_values.c.shown == 1).order_by(summary_values.c.run_no, summary_values.c.place)     # fmt: skip
+MEANS = (
+    select(
+        *(
+            summary_values.c[name]
+            for name in ("run_no", "metric", "measures", "direction", "kind", "n", "scored", "mean", "low", "high")
+        ),
+        *(verdict_counts.c[column.name] for column in fields(VerdictCounts)),
+    )
+    .outerjoin_from(
+        summary_values,
+        verdict_counts,
+        and_(*(verdict_counts.c[name] == summary_values.c[name] for name in ("run_no", "judge_no", "judge_repeat"))),
+    )
+    .where(summary_values.c.shown == 1)
+    .order_by(summary_values.c.run_no, summary_values.c.place)
+)
 JUDGES = (
     select(run_judges.c.run_no, judges.c.judge_id)
-    .join_from(run_judges, judges, judges.c.judge_no == run_judges.c.judge_no).where(judges.c.judge_id != NOBODY)
+    .join_from(run_judges, judges, judges.c.judge_no == run_judges.c.judge_no)
+    .where(judges.c.judge_id != NOBODY)
     .group_by(run_judges.c.run_no, judges.c.judge_no, judges.c.judge_id)
     .order_by(func.max(run_judges.c.at).desc(), judges.c.judge_no.desc())
-)     # fmt: skip
+)
 TAGS = select(run_tags.c.run_no, run_tags.c.tag).order_by(run_tags.c.tag)
 NOTES = select(run_notes.c.run_no, run_notes.c.text)
 STUDIES = select(trials.c.run_no, studies.c.name).join_from(trials, studies, trials.c.study_no == studies.c.study_no)
 COSTS = select(
-    calls.c.run_no, func.coalesce(func.sum(calls.c.cost), 0.0),
+    calls.c.run_no,
+    func.coalesce(func.sum(calls.c.cost), 0.0),
     func.sum(and_(calls.c.input_tokens.is_not(None), calls.c.cost.is_(None))),
-).group_by(calls.c.run_no)     # fmt: skip
+).group_by(calls.c.run_no)
 _held = runs.alias()
 # a run that was deleted is none to hold anything against
 _base_id = select(_held.c.run_id).where(_held.c.run_id == evaluations.c.base_id).scalar_subquery()
 EVALUATED = select(
-    evaluations.c.run_no, func.coalesce(_base_id, "").label("base_id"),
+    evaluations.c.run_no,
+    func.coalesce(_base_id, "").label("base_id"),
     *(evaluations.c[name] for name in EvaluationState._fields if name != "base_id"),
 )
 
@@ -71,28 +87,43 @@ def _last_before(same: ColumnElement[bool]) -> ScalarSelect[int]:
     It measures every layer that the run measures: answers without passages are no baseline of answers with them.
     """
     e, mine, theirs = _earlier.c, _means.c, _earlier_means.c
-    has_layer = exists().where(
-        theirs.run_no == e.run_no, theirs.shown == 1, theirs.measures == mine.measures, theirs.mean.is_not(None)
-    ).correlate(_earlier, _means)     # fmt: skip
-    lacks_layer = exists().where(
-        mine.run_no == runs.c.run_no, mine.shown == 1, mine.mean.is_not(None), ~has_layer
-    ).correlate(runs, _earlier)     # fmt: skip
+    has_layer = (
+        exists()
+        .where(theirs.run_no == e.run_no, theirs.shown == 1, theirs.measures == mine.measures, theirs.mean.is_not(None))
+        .correlate(_earlier, _means)
+    )
+    lacks_layer = (
+        exists()
+        .where(mine.run_no == runs.c.run_no, mine.shown == 1, mine.mean.is_not(None), ~has_layer)
+        .correlate(runs, _earlier)
+    )
     return (
-        select(func.max(e.run_no)).where(
-            same, e.run_no < runs.c.run_no, e.variant == runs.c.variant, e.kind == runs.c.kind, e.confirms == "",
-            e.state == "finished", exists().where(summary_values.c.run_no == e.run_no),
+        select(func.max(e.run_no))
+        .where(
+            same,
+            e.run_no < runs.c.run_no,
+            e.variant == runs.c.variant,
+            e.kind == runs.c.kind,
+            e.confirms == "",
+            e.state == "finished",
+            exists().where(summary_values.c.run_no == e.run_no),
             or_(runs.c.kind != "traffic", e.system == runs.c.system),
-            ~exists().where(trials.c.run_no == e.run_no), ~lacks_layer,
-        ).correlate(runs).scalar_subquery()
-    )     # fmt: skip
+            ~exists().where(trials.c.run_no == e.run_no),
+            ~lacks_layer,
+        )
+        .correlate(runs)
+        .scalar_subquery()
+    )
 
 
-BEFORE = select(runs.c.run_no, _before.c.run_id).join_from(     # over the same examples, or else a set of the same name
-    runs, _before, _before.c.run_no == func.coalesce(
-        _last_before(_earlier.c.set_version == runs.c.set_version),
-        _last_before(_earlier.c.set_name == runs.c.set_name),
+BEFORE = select(runs.c.run_no, _before.c.run_id).join_from(  # over the same examples, or else a set of the same name
+    runs,
+    _before,
+    _before.c.run_no
+    == func.coalesce(
+        _last_before(_earlier.c.set_version == runs.c.set_version), _last_before(_earlier.c.set_name == runs.c.set_name)
     ),
-)     # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,10 +381,13 @@ class RunList:
             cards.c.run_no == v.run_no, cards.c.judge_no == v.judge_no, cards.c.writes == runs.c.writes
         )
         query = (
-            select(runs.c.run_id, judges.c.judge_id).distinct().join_from(evaluations, runs, runs.c.run_no == e.run_no)
+            select(runs.c.run_id, judges.c.judge_id)
+            .distinct()
+            .join_from(evaluations, runs, runs.c.run_no == e.run_no)
             .join(summary_values, and_(v.run_no == e.run_no, v.shown == 1))
-            .join(judges, judges.c.judge_no == v.judge_no).where(or_(e.done < e.planned, e.heartbeat != ""), ~fresh)
-        )     # fmt: skip
+            .join(judges, judges.c.judge_no == v.judge_no)
+            .where(or_(e.done < e.planned, e.heartbeat != ""), ~fresh)
+        )
         with self._database.read() as connection:
             return [(run_id, None if judge == NOBODY else judge) for run_id, judge in connection.execute(query)]
 
@@ -379,13 +413,18 @@ def _facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts
     before = by_run(BEFORE, runs.c.run_no, _first)
     return {
         run_id: RunFacts(
-            tuple(judged.get(number, ())), tuple(mean for mean, _ in means.get(number, ())),
-            tuple(tags.get(number, ())), _first(notes.get(number, ("",))), _first(tried.get(number, ("",))),
-            _first(costs.get(number, (0.0,))), _first(evaluated.get(number, (None,))),
-            _first(before.get(number, ("",))), next((counts for _, counts in means.get(number, ())), None),
+            tuple(judged.get(number, ())),
+            tuple(mean for mean, _ in means.get(number, ())),
+            tuple(tags.get(number, ())),
+            _first(notes.get(number, ("",))),
+            _first(tried.get(number, ("",))),
+            _first(costs.get(number, (0.0,))),
+            _first(evaluated.get(number, (None,))),
+            _first(before.get(number, ("",))),
+            next((counts for _, counts in means.get(number, ())), None),
         )
         for number, run_id in numbers.items()
-    }     # fmt: skip
+    }
 
 
 def _read_mean(values: Sequence[Any]) -> tuple[MeanValue, VerdictCounts | None]:

@@ -70,9 +70,7 @@ class Note:
     who: str = ""
 
 
-OF_SUMMARY = (
-    "metric", "measures", "direction", "kind", "n", "scored", "undefined", "not_applicable", "failed", "mean",
-)     # fmt: skip
+OF_SUMMARY = ("metric", "measures", "direction", "kind", "n", "scored", "undefined", "not_applicable", "failed", "mean")
 FIELDS = tuple(field.name for field in fields(Pointer))
 LINES = select(*(baselines.c[name] for name in FIELDS))
 
@@ -188,7 +186,7 @@ class RunLog:
             return self._database.of_run(connection, run, what, lambda: connection.execute(query).scalar() or "")
 
 
-KEPT = 512     # runs whose summaries stay unpacked
+KEPT = 512  # runs whose summaries stay unpacked
 
 
 class Summaries:
@@ -198,9 +196,14 @@ class Summaries:
         self._database = database
 
     def write(
-        self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0, *,
+        self,
+        run_id: str,
+        judge_id: str | None,
+        summaries: Sequence[Summary],
+        judge_repeat: int = 0,
+        *,
         counts: VerdictCounts | None = None,
-    ) -> None:     # fmt: skip
+    ) -> None:
         """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is.
 
         Args:
@@ -211,7 +214,7 @@ class Summaries:
             counts: of the verdicts on its examples; None = those kept before stay.
         """
         body = pack(canonical(plain(list(summaries))))
-        with self._database.keeping() as connection:     # they follow from the scores: a report can do without them
+        with self._database.keeping() as connection:  # they follow from the scores: a report can do without them
             if connection is None:
                 return
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
@@ -242,10 +245,12 @@ class Summaries:
     def of_judge(self, judge_id: str) -> list[str]:
         """Ids of the runs of which summaries of a judge's first asking are kept, the newest run first."""
         query = (
-            select(runs.c.run_id).join_from(summary_rows, runs, runs.c.run_no == summary_rows.c.run_no)
-            .join(judges, judges.c.judge_no == summary_rows.c.judge_no).order_by(runs.c.run_no.desc())
+            select(runs.c.run_id)
+            .join_from(summary_rows, runs, runs.c.run_no == summary_rows.c.run_no)
+            .join(judges, judges.c.judge_no == summary_rows.c.judge_no)
+            .order_by(runs.c.run_no.desc())
             .where(judges.c.judge_id == judge_id, summary_rows.c.judge_repeat == 0)
-        )     # fmt: skip
+        )
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
@@ -254,8 +259,9 @@ class Summaries:
         query = (
             select(runs.c.run_id, judges.c.judge_id, summary_rows.c.body)
             .join_from(summary_rows, runs, runs.c.run_no == summary_rows.c.run_no)
-            .join(judges, judges.c.judge_no == summary_rows.c.judge_no).where(summary_rows.c.judge_repeat == 0)
-        )     # fmt: skip
+            .join(judges, judges.c.judge_no == summary_rows.c.judge_no)
+            .where(summary_rows.c.judge_repeat == 0)
+        )
         with self._database.read() as connection:
             rows = rows_among(connection, query, runs.c.run_id, run_ids)
             return {(run_id, judge_id): _unpacked(body) for run_id, judge_id, body in rows}
@@ -266,8 +272,9 @@ class Summaries:
         query = (
             select(runs.c.run_id, judges.c.judge_id, *(c[column] for column in COUNTED))
             .join_from(verdict_counts, runs, runs.c.run_no == c.run_no)
-            .join(judges, judges.c.judge_no == c.judge_no).where(c.judge_repeat == 0)
-        )     # fmt: skip
+            .join(judges, judges.c.judge_no == c.judge_no)
+            .where(c.judge_repeat == 0)
+        )
         with self._database.read() as connection:
             rows = rows_among(connection, query, runs.c.run_id, run_ids)
             return {(run_id, judge_id): VerdictCounts(*values) for run_id, judge_id, *values in rows}
@@ -284,21 +291,27 @@ def _put_values(connection: Connection, key: Mapping[str, int], summaries: Seque
     connection.execute(delete(summary_values).where(*(values[name] == value for name, value in key.items())))
     rows = [
         {
-            **key, "place": place, **{name: getattr(one, name) for name in OF_SUMMARY}, "shown": 0,
-            "low": one.widest.low if one.widest else None, "high": one.widest.high if one.widest else None,
+            **key,
+            "place": place,
+            **{name: getattr(one, name) for name in OF_SUMMARY},
+            "shown": 0,
+            "low": one.widest.low if one.widest else None,
+            "high": one.widest.high if one.widest else None,
         }
         for place, one in enumerate(summaries)
-    ]     # fmt: skip
+    ]
     if rows:
         connection.execute(insert(summary_values), rows)
     run, at = key["run_no"], func.max(run_judges.c.at)
     here = (run_judges.c.run_no == run, run_judges.c.judge_no == values.judge_no)
     scored_at = select(at).where(*here).scalar_subquery()
     last = (
-        select(values.judge_no).join_from(summary_values, judges, judges.c.judge_no == values.judge_no)
+        select(values.judge_no)
+        .join_from(summary_values, judges, judges.c.judge_no == values.judge_no)
         .where(values.run_no == run, values.judge_repeat == 0)
-        .order_by((judges.c.judge_id != NOBODY).desc(), scored_at.desc(), values.judge_no.desc()).limit(1)
-    )     # fmt: skip
+        .order_by((judges.c.judge_id != NOBODY).desc(), scored_at.desc(), values.judge_no.desc())
+        .limit(1)
+    )
     shown = case((and_(values.judge_no == last.scalar_subquery(), values.judge_repeat == 0), 1), else_=0)
     connection.execute(update(summary_values).where(values.run_no == run).values(shown=shown))
 

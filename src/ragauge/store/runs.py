@@ -100,9 +100,15 @@ class Runs:
         return run.name if self.find(run.name).run_id == run.run_id else run.run_id
 
     def list(
-        self, limit: int | None = None, *, study: str | None = None, after: str = "", sort: str = "newest",
-        highest: bool = False, filter: Mapping[str, str] | None = None,
-    ) -> builtins.list[Run]:     # fmt: skip
+        self,
+        limit: int | None = None,
+        *,
+        study: str | None = None,
+        after: str = "",
+        sort: str = "newest",
+        highest: bool = False,
+        filter: Mapping[str, str] | None = None,
+    ) -> builtins.list[Run]:
         """Runs, page by page: without those that are trials of a study, or those of one study alone.
 
         Args:

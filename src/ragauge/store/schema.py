@@ -174,7 +174,7 @@ metrics = Table(
     UniqueConstraint("name", "version"),
 )
 
-own_metrics = Table(     # of the user's own: what reads their scores where their code is not loaded
+own_metrics = Table(  # of the user's own: what reads their scores where their code is not loaded
     "own_metrics",
     metadata,
     Column("metric_no", Key, _to("metrics.metric_no"), primary_key=True),

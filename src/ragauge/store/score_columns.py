@@ -17,10 +17,10 @@ from ragauge.store.schema import responses
 from ragauge.store.schema import scores as table
 from ragauge.store.score_frame import by_judge, reason_texts
 
-SPAN = 1 << 40     # above every number of a response
-ABSENT = 255        # status of a response that has no score
+SPAN = 1 << 40  # above every number of a response
+ABSENT = 255  # status of a response that has no score
 WHOLE = ("numerator", "denominator", "reason_no")
-BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
+BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))  # few are: value stands for both
 
 
 def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
@@ -57,7 +57,7 @@ def evaluated(
     if least > 1:
         query = select(table.c.response_no).where(*mine, wanted).group_by(table.c.response_no)
         query = query.having(func.count(table.c.metric_no.distinct()) >= least).order_by(table.c.response_no)
-    else:     # most have one among their first scores: the others are not looked at
+    else:  # most have one among their first scores: the others are not looked at
         has_one = exists().where(*mine, wanted, table.c.response_no == responses.c.response_no)
         query = select(responses.c.response_no).where(responses.c.run_no == run_no, has_one)
         query = query.order_by(responses.c.response_no)
@@ -76,9 +76,14 @@ class Whose(NamedTuple):
 
 
 def of_metrics(
-    connection: Connection, whose: Whose, names: Sequence[str], index: ResponseIndex, every: Sequence[tuple[int, str]],
-    *, values_only: bool = False,
-) -> dict[str, Columns]:     # fmt: skip
+    connection: Connection,
+    whose: Whose,
+    names: Sequence[str],
+    index: ResponseIndex,
+    every: Sequence[tuple[int, str]],
+    *,
+    values_only: bool = False,
+) -> dict[str, Columns]:
     """The scores of some metrics in their newest versions, in example order: read in one go over the run.
 
     `every` is what `every_metric` gives. With `values_only` there are no numerators and denominators, and the reasons
@@ -89,10 +94,10 @@ def of_metrics(
     if len(every) > len(numbers):
         mine.append(table.c.metric_no.in_(numbers.values()))
     asked = case((table.c.judge_no == judge_no(connection, whose.judge_id), 1), else_=0)
-    which = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
+    which = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked  # one number is read sooner than three
     more = () if values_only else WHOLE
     code = (which * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
-    if len(index) <= MOST_IN:     # a page of a list: the scores of the others are not read
+    if len(index) <= MOST_IN:  # a page of a list: the scores of the others are not read
         mine.append(table.c.response_no.in_(index.number.tolist()))
     scores = _Scores(index, sorted(numbers.values()), values_only=values_only, by_judge=whose.judge_id is not None)
     query = select(code, table.c.value, *(table.c[name] for name in more))
@@ -119,14 +124,12 @@ class _Scores:
         bounded: whether some have bounds that are not the value.
     """
 
-    def __init__(
-        self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool, by_judge: bool
-    ) -> None:
+    def __init__(self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool, by_judge: bool) -> None:
         import numpy as np
 
         self.bounded, self._by_judge = False, by_judge
         self._index, self._metrics = index, np.array(metric_nos, dtype=np.int64)
-        shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3     # the last has no scores
+        shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3  # the last has no scores
         self._status = np.full(shape, ABSENT, dtype=np.uint8)
         self._judged = np.zeros(shape, dtype=bool)
         self._numbers = [np.full(shape, np.nan) for _ in range(numbers)]
@@ -154,7 +157,7 @@ class _Scores:
             for kept, read in zip(self._numbers, numbers, strict=False):
                 kept[at] = read[rows]
             if self._reason is not None:
-                self._reason[at] = np.nan_to_num(numbers[-1][rows], nan=0.0)     # reasons are numbered from 1
+                self._reason[at] = np.nan_to_num(numbers[-1][rows], nan=0.0)  # reasons are numbered from 1
 
     def _whose(self, whose: Any) -> tuple[Any, Any, Any, Any]:
         """Metric, place, whether a judge was asked, and whether the metric and the response are looked at."""
@@ -189,7 +192,7 @@ class _Scores:
         rows = np.flatnonzero(self._status[row] != ABSENT)
 
         def mine(kept: Any) -> Any:
-            return kept[row] if rows.size == len(self._index) else kept[row][rows]     # in most runs nothing is copied
+            return kept[row] if rows.size == len(self._index) else kept[row][rows]  # in most runs nothing is copied
 
         value, *more = (mine(kept) for kept in self._numbers)
         numerator, denominator = more or [np.full(rows.size, np.nan)] * 2
@@ -201,9 +204,15 @@ class _Scores:
         reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else mine(self._reason)
         reasons, reason = np.unique(reason_nos, return_inverse=True)
         raw = RawScores(
-            mine(self._status), value, numerator, denominator, low, high, narrow(reason, reasons.size),
+            mine(self._status),
+            value,
+            numerator,
+            denominator,
+            low,
+            high,
+            narrow(reason, reasons.size),
             tuple(texts.get(one, "") for one in reasons.tolist()),
-        )     # fmt: skip
+        )
         sampled = self._by_judge and rows.size > 0 and bool(self._judged[row][rows].all())
         return placed(self._index, rows, raw, sampled=sampled)
 

@@ -35,10 +35,20 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     # a judge is asked about those that were drawn, and each stands for those that were not
     drawn = pl.when(pl.col("judge_id").is_null()).then(1.0).otherwise(pl.col("chance").fill_null(1.0))
     return rows.select(
-        "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
-        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "judge_id",
-        pl.col("weight") / drawn, "cluster",
-    )  # fmt: skip
+        "query_id",
+        "repeat",
+        "metric",
+        "status",
+        "value",
+        "numerator",
+        "denominator",
+        pl.coalesce("low", "value"),
+        pl.coalesce("high", "value"),
+        pl.col("reason").fill_null(""),
+        "judge_id",
+        pl.col("weight") / drawn,
+        "cluster",
+    )
 
 
 def by_judge(connection: Connection, judge_id: str | None, judge_repeat: int) -> Any:
@@ -56,9 +66,17 @@ def _numbers(connection: Connection, run_no: int, judge_id: str | None, judge_re
 
     whole, real = pl.Int64, pl.Float64
     schema = {
-        "response_no": whole, "metric_no": whole, "judge_no": whole, "code": whole, "value": real,
-        "numerator": real, "denominator": real, "low": real, "high": real, "reason_no": whole,
-    }  # fmt: skip
+        "response_no": whole,
+        "metric_no": whole,
+        "judge_no": whole,
+        "code": whole,
+        "value": real,
+        "numerator": real,
+        "denominator": real,
+        "low": real,
+        "high": real,
+        "reason_no": whole,
+    }
     c = table.c
     whose = (c.response_no, c.metric_no, c.judge_no, c.status)
     query = select(*whose, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no).where(
@@ -100,9 +118,13 @@ def _responses(connection: Connection, run_no: int) -> pl.DataFrame:
     )
     text = pl.String
     schema = {
-        "response_no": pl.Int64, "query_id": text, "repeat": pl.Int64, "weight": pl.Float64, "chance": pl.Float64,
+        "response_no": pl.Int64,
+        "query_id": text,
+        "repeat": pl.Int64,
+        "weight": pl.Float64,
+        "chance": pl.Float64,
         "cluster": text,
-    }  # fmt: skip
+    }
     rows = [
         (number, framed(query_id), repeat, weight, chance, _cluster(groups))
         for number, query_id, repeat, weight, chance, groups in found

@@ -154,9 +154,15 @@ class Scores:
             return score_columns.evaluated(connection, run, judge_id, judge_repeat, names, least)
 
     def of_metrics(
-        self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0, *,
+        self,
+        run_id: str,
+        judge_id: str | None,
+        names: Sequence[str],
+        index: ResponseIndex,
+        judge_repeat: int = 0,
+        *,
         values_only: bool = False,
-    ) -> dict[str, Columns]:     # fmt: skip
+    ) -> dict[str, Columns]:
         """Printed name -> one metric's scores in example order, what `frame` would need for all metrics at once.
 
         Args:
@@ -172,7 +178,7 @@ class Scores:
             run = run_no(connection, run_id)
             every = self._database.of_run(
                 connection, run, "metrics", lambda: tuple(score_columns.every_metric(connection))
-            )     # fmt: skip
+            )
             whose = score_columns.Whose(run, judge_id, judge_repeat)
             return score_columns.of_metrics(connection, whose, names, index, every, values_only=values_only)
 
@@ -187,8 +193,14 @@ class Scores:
                 by_judge(connection, judge_id, judge_repeat),
             )
             query = (
-                select(table, metrics.c.name, metrics.c.version, METRIC_RANK.label("rank"), judges.c.judge_id,
-                       reasons.c.body)
+                select(
+                    table,
+                    metrics.c.name,
+                    metrics.c.version,
+                    METRIC_RANK.label("rank"),
+                    judges.c.judge_id,
+                    reasons.c.body,
+                )
                 .join_from(table, metrics, table.c.metric_no == metrics.c.metric_no)
                 .join(own_metrics, own_metrics.c.metric_no == metrics.c.metric_no, isouter=True)
                 .join(judges, judges.c.judge_no == table.c.judge_no)
@@ -262,10 +274,19 @@ def _rows(
         for (metric, judge, repeat), one in zip(places, row, strict=True):
             value = one.value
             yield (
-                run, response, judge, repeat, metric, CODES[one.status], value, one.numerator, one.denominator,
-                None if one.low == value else one.low, None if one.high == value else one.high,
+                run,
+                response,
+                judge,
+                repeat,
+                metric,
+                CODES[one.status],
+                value,
+                one.numerator,
+                one.denominator,
+                None if one.low == value else one.low,
+                None if one.high == value else one.high,
                 numbers[one.reason] if one.reason else None,
-            )  # fmt: skip
+            )
 
 
 def _places(connection: Connection, columns: Sequence[Column]) -> list[Place] | None:

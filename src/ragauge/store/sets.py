@@ -90,12 +90,18 @@ class Sets:
         on = over.where(of_no_study()).group_by(runs.c.set_no).subquery()
         query = (
             select(
-                sets.c.name, sets.c.version, held, sets.c.created_at, func.coalesce(on.c.n, 0),
-                func.coalesce(runs.c.run_id, ""), func.coalesce(runs.c.name, ""),
+                sets.c.name,
+                sets.c.version,
+                held,
+                sets.c.created_at,
+                func.coalesce(on.c.n, 0),
+                func.coalesce(runs.c.run_id, ""),
+                func.coalesce(runs.c.name, ""),
             )
-            .join(on, on.c.set_no == sets.c.set_no, isouter=True).join(runs, runs.c.run_no == on.c.last, isouter=True)
+            .join(on, on.c.set_no == sets.c.set_no, isouter=True)
+            .join(runs, runs.c.run_no == on.c.last, isouter=True)
             .order_by(sets.c.set_no.desc())
-        )     # fmt: skip
+        )
         with self._database.read() as connection:
             return [SetVersion(*row) for row in connection.execute(query)]
 
@@ -142,8 +148,10 @@ def put_examples(
     numbers = dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
     groups = [
         {"example_no": numbers[row["sha"]], "name": name, "value": value}
-        for row in rows if row["groups"] is not None for name, value in group_values(row["groups"])
-    ]     # fmt: skip
+        for row in rows
+        if row["groups"] is not None
+        for name, value in group_values(row["groups"])
+    ]
     if groups:
         connection.execute(database.insert(example_groups).on_conflict_do_nothing(), groups)
     return numbers

@@ -190,7 +190,7 @@ def _without_texts(response: Response) -> tuple[str, list[bytes | None]]:
     try:
         body = canonical(found)
     except (ValueError, TypeError):
-        encode(response)     # says what is wrong with it
+        encode(response)  # says what is wrong with it
         raise
     return body, [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
 
@@ -219,11 +219,20 @@ def _write(file: IO[bytes], packed: Packed) -> None:
     groups, example = packed.groups or b"", packed.example or b""
     file.write(
         HEAD.pack(
-            packed.query_key, packed.repeat, packed.weight, packed.absent, packed.groups is not None,
-            packed.example is not None, len(query_id), len(groups), len(example), len(packed.body),
-            len(packed.shas), len(packed.texts),
+            packed.query_key,
+            packed.repeat,
+            packed.weight,
+            packed.absent,
+            packed.groups is not None,
+            packed.example is not None,
+            len(query_id),
+            len(groups),
+            len(example),
+            len(packed.body),
+            len(packed.shas),
+            len(packed.texts),
         )
-    )  # fmt: skip
+    )
     # a text that is not recorded has no hash: 32 zero bytes stand for it
     file.write(b"".join((packed.example_sha, query_id, groups, example, packed.body)))
     file.write(b"".join(sha or NO_TEXT for sha in packed.shas))

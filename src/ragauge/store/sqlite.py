@@ -34,17 +34,17 @@ from ragauge.errors import StoreError, UsageError
 from ragauge.text.messages import command
 
 PREFIX = "sqlite:///"
-READ_PREFIX = "sqlite+read:///"     # a file that is only read, whatever it allows
+READ_PREFIX = "sqlite+read:///"  # a file that is only read, whatever it allows
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
-READ_AT_ONCE = 1 << 24     # bytes
-PAGE_WAIT = 1.0     # seconds that a page waits to keep what it computed
-WRITES = {"ragauge_writes": True}     # option of a connection whose transactions write
+READ_AT_ONCE = 1 << 24  # bytes
+PAGE_WAIT = 1.0  # seconds that a page waits to keep what it computed
+WRITES = {"ragauge_writes": True}  # option of a connection whose transactions write
 ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
 ELSEWHERE = "Copy its folder to one that you may write to, and name the copy with --store or RAGAUGE_STORE."
 
 Access = Literal["write", "read", "immutable"]
-Upsert = Insert     # an INSERT that knows ON CONFLICT
-DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)     # what a cursor of the driver's own raises
+Upsert = Insert  # an INSERT that knows ON CONFLICT
+DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # what a cursor of the driver's own raises
 
 
 def absolute(url: str) -> str:
@@ -166,7 +166,7 @@ def copy(url: str, path: Path) -> None:
     try:
         with closing(_reading(url, access_of(url))) as source, closing(sqlite3.connect(part)) as target:
             source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")     # no file beside it
+            target.execute("PRAGMA journal_mode = DELETE")  # no file beside it
         with part.open("r+b") as written:
             os.fsync(written.fileno())
         part.replace(path)
@@ -193,9 +193,7 @@ def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
     address = URL.create("sqlite", database=url.removeprefix(PREFIX))
     # no reader waits for another's connection
     if access == "write":
-        engine = create_engine(
-            address, connect_args={"timeout": wait, "check_same_thread": False}, max_overflow=-1
-        )     # fmt: skip
+        engine = create_engine(address, connect_args={"timeout": wait, "check_same_thread": False}, max_overflow=-1)
     else:
         engine = create_engine(address, creator=lambda: _reading(url, access), max_overflow=-1)
 
@@ -346,7 +344,7 @@ def held(url: str, run_id: str) -> Iterator[bool]:
     try:
         yield True
     finally:
-        with suppress(OSError):     # while it is held: whoever waits for a removed file tries again
+        with suppress(OSError):  # while it is held: whoever waits for a removed file tries again
             path.unlink()
         lock.release()
 

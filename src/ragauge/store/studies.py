@@ -36,9 +36,13 @@ class Studies:
             if _no(connection, study.name) is not None:
                 raise UsageError(f"there is a study {study.name!r} already. Choose another name.")
             values = {
-                "name": study.name, "kind": study.kind, "set_name": study.set_name, "set_version": study.set_version,
-                "fixed": _packed(study.fixed), "created_at": study.created_at or now(),
-            }     # fmt: skip
+                "name": study.name,
+                "kind": study.kind,
+                "set_name": study.set_name,
+                "set_version": study.set_version,
+                "fixed": _packed(study.fixed),
+                "created_at": study.created_at or now(),
+            }
             connection.execute(insert(studies).values(values))
         return self.read(study.name)
 
@@ -79,9 +83,13 @@ class Studies:
             mine = (trials.c.study_no == number) & (trials.c.name == trial.name)
             old = connection.execute(select(trials).where(mine)).first()
             values = {
-                "study_no": number, "name": trial.name, "parameters": _packed(trial.parameters), "state": trial.state,
-                "reason": trial.reason, "run_no": run_no(connection, trial.run_id) if trial.run_id else None,
-            }     # fmt: skip
+                "study_no": number,
+                "name": trial.name,
+                "parameters": _packed(trial.parameters),
+                "state": trial.state,
+                "reason": trial.reason,
+                "run_no": run_no(connection, trial.run_id) if trial.run_id else None,
+            }
             if old is None:
                 connection.execute(insert(trials).values(values))
             else:
@@ -128,13 +136,20 @@ def _packed(settings: Any) -> bytes:
 
 def _study(connection: Connection, row: Row[Any]) -> Study:
     mine = (
-        select(trials, runs.c.run_id).join_from(trials, runs, trials.c.run_no == runs.c.run_no, isouter=True)
-        .where(trials.c.study_no == row.study_no).order_by(trials.c.trial_no)
-    )     # fmt: skip
+        select(trials, runs.c.run_id)
+        .join_from(trials, runs, trials.c.run_no == runs.c.run_no, isouter=True)
+        .where(trials.c.study_no == row.study_no)
+        .order_by(trials.c.trial_no)
+    )
     return Study(
-        row.name, row.kind, row.set_name, row.set_version, json.loads(unpack(row.fixed)),
-        tuple(_trial(connection, one) for one in connection.execute(mine).all()), row.created_at,
-    )     # fmt: skip
+        row.name,
+        row.kind,
+        row.set_name,
+        row.set_version,
+        json.loads(unpack(row.fixed)),
+        tuple(_trial(connection, one) for one in connection.execute(mine).all()),
+        row.created_at,
+    )
 
 
 def _trial(connection: Connection, row: Row[Any]) -> Trial:

@@ -84,9 +84,10 @@ class Vectors:
             ]
             connection.execute(self._database.insert(vectors).on_conflict_do_nothing(), rows)
             more = {
-                "texts": embedders.c.texts + effort.texts, "seconds": embedders.c.seconds + effort.seconds,
+                "texts": embedders.c.texts + effort.texts,
+                "seconds": embedders.c.seconds + effort.seconds,
                 "tokens": embedders.c.tokens + effort.tokens,
-            }     # fmt: skip
+            }
             connection.execute(embedders.update().where(embedders.c.embedder_no == number).values(more))
 
     def effort(self, space: VectorSpace) -> EmbeddingEffort:

@@ -63,9 +63,14 @@ class Verdicts:
         self._database = database
 
     def write(
-        self, run_id: str, judge_id: str | None, verdicts: Mapping[int, ExampleVerdict], judge_repeat: int = 0, *,
+        self,
+        run_id: str,
+        judge_id: str | None,
+        verdicts: Mapping[int, ExampleVerdict],
+        judge_repeat: int = 0,
+        *,
         controls: str = "",
-    ) -> None:     # fmt: skip
+    ) -> None:
         """Stores verdicts by number of response, in place of earlier ones, under the present version of the rule.
 
         Args:
@@ -85,13 +90,19 @@ class Verdicts:
             numbers = put_reasons(self._database, connection, sorted({text for text in texts.values() if text}))
             rows = [
                 {
-                    "run_no": run, "response_no": number, "judge_no": judge, "judge_repeat": judge_repeat,
-                    "verdict": CODES[verdict.verdict], "right": CODES[verdict.right],
-                    "grounded": CODES[verdict.grounded], "reason_no": numbers.get(texts[number]),
-                    "rule": RULE_VERSION, "controls": controls,
+                    "run_no": run,
+                    "response_no": number,
+                    "judge_no": judge,
+                    "judge_repeat": judge_repeat,
+                    "verdict": CODES[verdict.verdict],
+                    "right": CODES[verdict.right],
+                    "grounded": CODES[verdict.grounded],
+                    "reason_no": numbers.get(texts[number]),
+                    "rule": RULE_VERSION,
+                    "controls": controls,
                 }
                 for number, verdict in verdicts.items()
-            ]     # fmt: skip
+            ]
             statement = self._database.insert(table)
             update = {column.name: statement.excluded[column.name] for column in table.c if column.name not in KEY}
             upsert = statement.on_conflict_do_update(index_elements=KEY, set_=update)
@@ -125,10 +136,14 @@ class Verdicts:
         places = {reason_no: place for place, reason_no in enumerate(texts)}
         number, verdict, right, grounded, rule, reason = zip(*rows, strict=True) if rows else ((),) * 6
         return VerdictColumns(
-            np.array(number, dtype=np.int64), np.array(verdict, dtype=np.int8), np.array(right, dtype=np.int8),
-            np.array(grounded, dtype=np.int8), np.array(rule, dtype=np.int8),
-            np.array([places[reason_no] for reason_no in reason], dtype=np.int64), tuple(texts.values()),
-        )     # fmt: skip
+            np.array(number, dtype=np.int64),
+            np.array(verdict, dtype=np.int8),
+            np.array(right, dtype=np.int8),
+            np.array(grounded, dtype=np.int8),
+            np.array(rule, dtype=np.int8),
+            np.array([places[reason_no] for reason_no in reason], dtype=np.int64),
+            tuple(texts.values()),
+        )
 
     def decided(self, run_id: str, numbers: Collection[int]) -> dict[tuple[str | None, int, str], list[int]]:
         """(judge, judge repeat, fingerprint of controls) -> those of these responses that have a verdict by them."""
@@ -142,18 +157,25 @@ class Verdicts:
         return found
 
     def outdated(
-        self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0, *,
+        self,
+        run_id: str,
+        judge_id: str | None,
+        controls: str = "",
+        judge_repeat: int = 0,
+        *,
         among: Collection[int] | None = None,
-    ) -> set[int]:     # fmt: skip
+    ) -> set[int]:
         """Numbers of the responses whose verdict was decided by another rule, or with other controls.
 
         With `among`, of these responses alone.
         """
         with self._database.read() as connection:
             query = select(table.c.response_no).where(
-                table.c.run_no == run_no(connection, run_id), table.c.judge_no == judge_no(connection, judge_id),
-                table.c.judge_repeat == judge_repeat, or_(table.c.rule != RULE_VERSION, table.c.controls != controls),
-            )     # fmt: skip
+                table.c.run_no == run_no(connection, run_id),
+                table.c.judge_no == judge_no(connection, judge_id),
+                table.c.judge_repeat == judge_repeat,
+                or_(table.c.rule != RULE_VERSION, table.c.controls != controls),
+            )
             if among is not None:
                 return {row[0] for row in rows_among(connection, query, table.c.response_no, sorted(among))}
             return set(connection.execute(query).scalars())
@@ -169,9 +191,11 @@ class StoredControls:
         """Stores the controls of a run and judge in place of earlier ones."""
         scales = [[*key, plain(scale)] for key, scale in sorted(found.scales.items())]
         plain_controls = {
-            "fingerprint": found.fingerprint, "scales": scales, "known_no": dict(found.known_no),
+            "fingerprint": found.fingerprint,
+            "scales": scales,
+            "known_no": dict(found.known_no),
             "tasks": sorted(found.tasks),
-        }     # fmt: skip
+        }
         body = pack(canonical(plain_controls))
         with self._database.write() as connection:
             run = run_no(connection, run_id)
@@ -188,9 +212,10 @@ class StoredControls:
         """The controls of a run and judge; None where there are none."""
         with self._database.read() as connection:
             query = select(controls.c.body).where(
-                controls.c.run_no == run_no(connection, run_id), controls.c.judge_no == judge_no(connection, judge_id),
+                controls.c.run_no == run_no(connection, run_id),
+                controls.c.judge_no == judge_no(connection, judge_id),
                 controls.c.judge_repeat == judge_repeat,
-            )     # fmt: skip
+            )
             body = connection.execute(query).scalar()
         if body is None:
             return None
@@ -232,10 +257,12 @@ def _read_for(connection: Connection, run_id: str, judge_id: str | None, judge_r
         return and_(table.c.run_no == run, unjudged)
     judged = [
         exists().where(
-            other.c.run_no == run, other.c.response_no == table.c.response_no, other.c.judge_no == judge,
+            other.c.run_no == run,
+            other.c.response_no == table.c.response_no,
+            other.c.judge_no == judge,
             other.c.judge_repeat == judge_repeat,
         )
         for other in (table.alias(), scores)
-    ]     # fmt: skip
+    ]
     of_judge = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
     return and_(table.c.run_no == run, or_(of_judge, and_(unjudged, *(~condition for condition in judged))))

@@ -32,8 +32,10 @@ from ragauge.errors import SystemFailed, UnknownName, UsageError
 OWN: frozenset[Variant] = frozenset({"own"})
 EVERY: frozenset[Variant] = frozenset({"own", "oracle", "closed_book", "replayed"})
 GIVEN: Mapping[Variant, str] = {
-    "oracle": "the labelled passages", "closed_book": "no passages", "replayed": "another run's passages",
-}  # fmt: skip
+    "oracle": "the labelled passages",
+    "closed_book": "no passages",
+    "replayed": "another run's passages",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,7 @@ class System(ABC):
 
     implement: ClassVar[str] = "a system whose generator takes passages"
 
-    def __init__(
-        self, name: str, config: Mapping[str, Any] | None = None, variants: Collection[Variant] = OWN
-    ) -> None:
+    def __init__(self, name: str, config: Mapping[str, Any] | None = None, variants: Collection[Variant] = OWN) -> None:
         self.name = name
         self.config: Mapping[str, Any] = dict(config or {})
         self.variants: frozenset[Variant] = frozenset(variants) | OWN
@@ -143,15 +143,24 @@ def mapping_of(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 Kind = Literal[
-    "rate_limited", "server", "connection", "timeout", "auth", "not_found", "refused", "unreadable", "exception",
-    "absent", "reported",
-]  # fmt: skip
-PASSING: frozenset[Kind] = frozenset({"server", "connection"})     # worth another try
+    "rate_limited",
+    "server",
+    "connection",
+    "timeout",
+    "auth",
+    "not_found",
+    "refused",
+    "unreadable",
+    "exception",
+    "absent",
+    "reported",
+]
+PASSING: frozenset[Kind] = frozenset({"server", "connection"})  # worth another try
 # so early in a run, nothing answered yet, these say that the system is not the one meant
 HOPELESS: frozenset[Kind] = frozenset({"auth", "not_found", "connection", "unreadable"})
-TOO_MANY = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")     # in the names of exceptions
+TOO_MANY = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")  # in the names of exceptions
 REFUSED_FROM, SERVER_FROM, TOO_MANY_STATUS = 400, 500, 429
-NOT_OWN = (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])     # where code that is not the system's is
+NOT_OWN = (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])  # where code that is not the system's is
 
 
 class SystemTrouble(SystemFailed):
@@ -211,7 +220,7 @@ def kind_of(status: int) -> Kind:
         return "server"
     if status in (401, 403, 407):
         return "auth"
-    return "not_found" if status in (404, 405, 410) or status < REFUSED_FROM else "refused"     # a redirect: not here
+    return "not_found" if status in (404, 405, 410) or status < REFUSED_FROM else "refused"  # a redirect: not here
 
 
 def seconds_of(header: Any) -> float | None:
@@ -247,8 +256,10 @@ def _where(error: BaseException) -> str:
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         path = Path(frame.f_code.co_filename)
-        if path.suffix == ".py" and not any(path.is_relative_to(folder) for folder in NOT_OWN) and (
-            not {"site-packages", "dist-packages"} & set(path.parts)
+        if (
+            path.suffix == ".py"
+            and not any(path.is_relative_to(folder) for folder in NOT_OWN)
+            and (not {"site-packages", "dist-packages"} & set(path.parts))
         ):
             found = f" ({path.name} line {line}, in {frame.f_code.co_name})"
     return found
@@ -305,7 +316,7 @@ class Threads:
         try:
             result = await asyncio.shield(future)
         except asyncio.CancelledError:
-            thread.work.put(None)     # ends when the call does
+            thread.work.put(None)  # ends when the call does
             future.add_done_callback(_seen)
             raise
         except BaseException:
@@ -334,9 +345,9 @@ class _Thread:
                 result = work()
             except Exception as raised:
                 error = raised
-            except BaseException as raised:     # sys.exit() of a system ends one call, not the run
+            except BaseException as raised:  # sys.exit() of a system ends one call, not the run
                 error = RuntimeError(f"{type(raised).__name__}: {raised}")
-            with suppress(RuntimeError):     # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(_tell, future, result, error)
 
 
@@ -345,7 +356,7 @@ def _tell(future: asyncio.Future[Any], result: Any, error: BaseException | None)
         return
     if error is None:
         future.set_result(result)
-    elif isinstance(error, StopIteration):     # a future cannot hold it
+    elif isinstance(error, StopIteration):  # a future cannot hold it
         future.set_exception(RuntimeError(f"StopIteration: {error}"))
     else:
         future.set_exception(error)

@@ -16,7 +16,7 @@ from ragauge.systems.returned import awaited, passages_of, read_out, response_of
 
 Form = Literal["text", "dict", "passage"]
 SETTINGS = ("name", "config", "arguments", "passages_as", "citations")
-HANDED = ("passages", "contexts", "context", "documents", "docs")     # what a parameter for passages is called
+HANDED = ("passages", "contexts", "context", "documents", "docs")  # what a parameter for passages is called
 METHODS = ("query", "retrieve", "generate")
 
 
@@ -45,9 +45,14 @@ class CallableSystem(System):
     implement = "methods retrieve(query) and generate(query, passages), or a parameter `passages`"
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None, passages_as: Form | None = None,
-        *, numbered: bool = False,
-    ) -> None:     # fmt: skip
+        self,
+        target: Any,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        passages_as: Form | None = None,
+        *,
+        numbered: bool = False,
+    ) -> None:
         self._query = _Call.of(_method(target, "query") or _called(target), name, takes=1)
         self._retrieve = _Call.of(_method(target, "retrieve"), f"{name}.retrieve", takes=1)
         self._generate = _Call.of(_method(target, "generate"), f"{name}.generate", takes=2)
@@ -98,7 +103,7 @@ class CallableSystem(System):
         said = await self._generate(self._threads, question, returned)
         generation = (perf_counter() - started) * 1_000
         found = response_of(said, question)
-        if found.passages is None:     # what generate says it used counts before what it was handed
+        if found.passages is None:  # what generate says it used counts before what it was handed
             lacking = {name: why for name, why in found.missing.items() if name != "passages"}
             found = where_cited(replace(found, passages=passages, missing={**lacking, **missing}))
         return replace(found, latency_ms={"retrieval": retrieval, "generation": generation, **found.latency_ms})
@@ -115,7 +120,7 @@ class _Call:
         self._history, self._keyword, self.handed, self.form = False, "", "", "dict"
         try:
             signature = inspect.signature(function)
-        except (TypeError, ValueError):     # built in: it says nothing of itself
+        except (TypeError, ValueError):  # built in: it says nothing of itself
             return
         self._read(signature, name, takes)
 
@@ -138,11 +143,14 @@ class _Call:
             self.form = _form(handed.annotation) if handed is not None else "dict"
         first = places[:takes]
         needed = [
-            one.name for one in every
-            if one not in first and one.default is one.empty and one.name != "history"
+            one.name
+            for one in every
+            if one not in first
+            and one.default is one.empty
+            and one.name != "history"
             and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        ]  # fmt: skip
-        if takes == 1 and not places and not rest and len(needed) == 1:     # def answer(*, question)
+        ]
+        if takes == 1 and not places and not rest and len(needed) == 1:  # def answer(*, question)
             self._keyword = needed[0]
             return
         if (len(places) < takes and not rest) or needed:

@@ -49,7 +49,7 @@ class RotatingLines:
         data = b"".join(line.encode("utf-8", "replace") + NEWLINE for line in lines)
         file = self._opened(len(data))
         start = os.fstat(file).st_size
-        if start and not _ends_line(self._path, start):     # a line that a crash cut short must not spoil the next
+        if start and not _ends_line(self._path, start):  # a line that a crash cut short must not spoil the next
             data = NEWLINE + data
         written = 0
         try:
@@ -58,7 +58,7 @@ class RotatingLines:
             os.fsync(file)
         except OSError:
             with suppress(OSError):
-                if written and os.fstat(file).st_size == start + written:     # nobody else wrote meanwhile
+                if written and os.fstat(file).st_size == start + written:  # nobody else wrote meanwhile
                     os.ftruncate(file, start)
             self.close()
             raise
@@ -108,7 +108,7 @@ def _ends_line(path: Path, size: int) -> bool:
 
 F = TypeVar("F", bound=Callable[..., Any])
 MEGABYTE = 1_048_576
-MOST_WAITING = 10_000     # calls that wait for the disk; beyond it they are lost, and counted
+MOST_WAITING = 10_000  # calls that wait for the disk; beyond it they are lost, and counted
 BATCH = 500
 logger = logging.getLogger("ragauge.capture")
 
@@ -187,7 +187,7 @@ class Capture:
         """
         call = self.begin(query)
         if call is None:
-            yield self._current.get() or CapturedCall(query, "", 0.0)     # closed: what is added goes nowhere
+            yield self._current.get() or CapturedCall(query, "", 0.0)  # closed: what is added goes nowhere
             return
         token = self._current.set(call)
         try:
@@ -265,11 +265,11 @@ class Capture:
         try:
             ended()
             self._keep(call)
-        except Exception as error:     # a user's exception that cannot be printed, no more threads ...
+        except Exception as error:  # a user's exception that cannot be printed, no more threads ...
             self._trouble(f"{type(error).__name__}", 1)
 
     def _keep(self, call: CapturedCall) -> None:
-        if self._pid != os.getpid():     # a process that was forked off: threads and queues stay behind
+        if self._pid != os.getpid():  # a process that was forked off: threads and queues stay behind
             with self._lock:
                 self._start()
         if self._waiting.qsize() >= MOST_WAITING:
@@ -309,7 +309,7 @@ class Capture:
         for call in calls:
             try:
                 ready.append(call.line())
-            except Exception as error:     # whatever a user's objects do when they are read
+            except Exception as error:  # whatever a user's objects do when they are read
                 self._trouble(f"{type(error).__name__}: {error}", 1)
         if not ready:
             return

@@ -24,7 +24,7 @@ from ragauge.systems.base import Question, SystemTrouble
 from ragauge.systems.returned import passages_of, response_of
 
 NO_QUESTION = "(no question)"
-Hop = tuple[str, Any, float]     # "passages" or "candidates", what was returned, milliseconds
+Hop = tuple[str, Any, float]  # "passages" or "candidates", what was returned, milliseconds
 
 
 class Added(TypedDict, total=False):
@@ -166,7 +166,7 @@ def new_id(random: str) -> str:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]     # the question among the arguments of a call
+Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]  # the question among the arguments of a call
 
 
 class Recorder(Protocol):
@@ -252,7 +252,7 @@ def _async_generator(seen: Recorder, function: Callable[..., Any], asked: Asked)
     async def pouring(*args: Any, **named: Any) -> AsyncGenerator[Any, Any]:
         stream = _async_stream(seen, seen.begin(asked(args, named)), function(*args, **named))
         step: Callable[[], Any] = stream.__anext__
-        try:     # what `yield from` does, which an async generator may not
+        try:  # what `yield from` does, which an async generator may not
             while True:
                 chunk = await step()
                 try:
@@ -374,7 +374,7 @@ def _argument(function: Callable[..., Any], query: str) -> Asked:
     """Finds the question among the arguments of a call; None where it is not there, and the call is the function's."""
     try:
         names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):     # built in: it says nothing of itself
+    except (TypeError, ValueError):  # built in: it says nothing of itself
         names = []
     if query and names and query not in names:
         raise UsageError(f"capture: {function.__name__} has no argument {query} (found: {', '.join(names)}).")

@@ -28,24 +28,30 @@ from ragauge.systems.detecting_functions import (
 from ragauge.systems.detecting_kinds import ExpressionValue, framework_of
 from ragauge.systems.detecting_values import Function, Inside, Modules, Outside, Scope, is_main
 
-SKIPPED = frozenset({
-    "venv", "env", "node_modules", "site-packages", "__pycache__", "build", "dist", "migrations",
-})  # fmt: skip
-TESTS = frozenset({"tests", "test"})     # their code is no system and their texts are no documents; tables may be
-ADAPTER = "ragauge_system.py"     # what `ragauge init` wrote before
-MOST_FILES, MOST_BYTES = 3_000, 1_000_000     # a project that is larger is looked through in part
+SKIPPED = frozenset({"venv", "env", "node_modules", "site-packages", "__pycache__", "build", "dist", "migrations"})
+TESTS = frozenset({"tests", "test"})  # their code is no system and their texts are no documents; tables may be
+ADAPTER = "ragauge_system.py"  # what `ragauge init` wrote before
+MOST_FILES, MOST_BYTES = 3_000, 1_000_000  # a project that is larger is looked through in part
 WEB = frozenset({"FastAPI", "Flask"})
-OBJECTS = (     # what an object is called of which nothing else is known
-    "chain", "rag_chain", "qa_chain", "retrieval_chain", "query_engine", "chat_engine", "pipeline", "rag_pipeline",
-    "rag", "retriever",
-)  # fmt: skip
+OBJECTS = (  # what an object is called of which nothing else is known
+    "chain",
+    "rag_chain",
+    "qa_chain",
+    "retrieval_chain",
+    "query_engine",
+    "chat_engine",
+    "pipeline",
+    "rag_pipeline",
+    "rag",
+    "retriever",
+)
 FILES = ("rag", "chain", "qa", "pipeline", "engine", "app", "main", "bot", "chat", "answer", "query")
 TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".json")
 TEXTS = (".md", ".txt", ".rst", ".html")
 NAMED = ("gold", "eval", "question", "qa", "test", "benchmark", "faq", "ground_truth", "groundtruth", "dataset")
-PLACES = (".", "eval", "evals", "evaluation", "data", "tests", "test")     # where such files lie, likeliest first
-FEWEST = 3     # text files that make a folder of documents
-PART = 6       # how much less likely something is the system that another one is made of
+PLACES = (".", "eval", "evals", "evaluation", "data", "tests", "test")  # where such files lie, likeliest first
+FEWEST = 3  # text files that make a folder of documents
+PART = 6  # how much less likely something is the system that another one is made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +144,10 @@ def look_through(folder: Path) -> Project:
         elif path.suffix in TEXTS and path.parent != folder:
             texts[path.parent] = texts.get(path.parent, 0) + 1
     uses = [name for file in files for name in {framework_of(one) for one in _imported(file.tree)} if name]
-    modules = Modules({file.module: file.tree for file in files if file.module},
-                      frozenset(file.module for file in files if file.path.name == "__init__.py"))     # fmt: skip
+    modules = Modules(
+        {file.module: file.tree for file in files if file.module},
+        frozenset(file.module for file in files if file.path.name == "__init__.py"),
+    )
     candidates = [candidate for file in files if file.module for candidate in _candidates(file, modules)]
     candidates.sort(key=lambda one: (-one.score, one.path, one.line))
     tables.sort(key=lambda one: _unlikely(one.relative_to(folder)))
@@ -173,10 +181,13 @@ def _files(folder: Path) -> Iterator[Path]:
     left = MOST_FILES
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(
-            name for name in folders
-            if name not in SKIPPED and not name.startswith((".", "_")) and not name.endswith(".egg-info")
+            name
+            for name in folders
+            if name not in SKIPPED
+            and not name.startswith((".", "_"))
+            and not name.endswith(".egg-info")
             and not (Path(place) / name / "pyvenv.cfg").exists()
-        )  # fmt: skip
+        )
         for name in sorted(names):
             path = Path(place) / name
             tested = not TESTS.isdisjoint(path.relative_to(folder).parts[:-1])
@@ -195,7 +206,7 @@ def _parsed(path: Path) -> ast.Module | None:
         if path.stat().st_size > MOST_BYTES:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")     # of the project's own string escapes
+            warnings.simplefilter("ignore")  # of the project's own string escapes
             return ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
         return None
@@ -226,16 +237,18 @@ def _candidates(file: File, modules: Modules) -> Iterator[Candidate]:
     scope = modules.scope(file.module)
     frameworks = {name for one in _imported(file.tree) if (name := framework_of(one))} - WEB
     bonus = (2 if frameworks else 0) + any(word in file.path.stem.lower() for word in FILES)
-    found: list[tuple[Candidate, frozenset[str]]] = []     # with the names that it is made of
+    found: list[tuple[Candidate, frozenset[str]]] = []  # with the names that it is made of
     for node in _top(file.tree.body):
         found += _routes(node, file, scope, bonus) or _defined(node, file, scope, bonus)
         found += _objects(node, file, scope, bonus, named=bool(frameworks))
     for one, _ in found:
         name = one.target.partition(":")[2]
-        users = [] if one.kind == "route" else [
-            other for other, names in found if other.target != one.target and name in names
-        ]
-        if one.kind == "object":     # a function that asks it is another way to the same
+        users = (
+            []
+            if one.kind == "route"
+            else [other for other, names in found if other.target != one.target and name in names]
+        )
+        if one.kind == "object":  # a function that asks it is another way to the same
             users = [other for other in users if other.kind == "object"]
         score = one.score - PART if users else one.score
         if score > 0:
@@ -298,8 +311,9 @@ def _defined(node: ast.stmt, file: File, scope: Scope, bonus: int) -> list[tuple
     if asked is None or (isinstance(node, ast.ClassDef) and scope.modules.instance(inside).framework):
         return []
     call = f"{file.module}.{node.name}"
-    one = Candidate(f"{file.module}:{node.name}", asked.kind, file.path.as_posix(), node.lineno, asked.score + bonus,
-                    file.root)     # fmt: skip
+    one = Candidate(
+        f"{file.module}:{node.name}", asked.kind, file.path.as_posix(), node.lineno, asked.score + bonus, file.root
+    )
     if asked.kind == "factory":
         one = replace(one, made=f"{call}()")
     elif asked.kind == "class":
@@ -324,8 +338,16 @@ def _objects(
         if asked is None:
             continue
         call = f"{file.module}.{target.id}.{asked.method}(query)" if asked.method else ""
-        one = Candidate(f"{file.module}:{target.id}", "object", file.path.as_posix(), node.lineno,
-                        asked.score + bonus, file.root, "", call)     # fmt: skip
+        one = Candidate(
+            f"{file.module}:{target.id}",
+            "object",
+            file.path.as_posix(),
+            node.lineno,
+            asked.score + bonus,
+            file.root,
+            "",
+            call,
+        )
         names = value.names if isinstance(value, ExpressionValue) else frozenset()
         found.append((one, (names | _names(node.value)) - {target.id}))
     return found

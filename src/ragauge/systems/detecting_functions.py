@@ -18,20 +18,64 @@ from ragauge.data.readers.passages import DOC_KEYS, SCORE_KEYS, TEXT_KEYS
 from ragauge.systems.detecting_values import Function, Inside, Modules, asks, returns
 
 VERBS = (
-    "answer", "answer_question", "ask", "ask_question", "query", "rag", "respond", "chat", "qa", "run_query",
-    "generate_answer", "get_answer", "rag_query", "rag_answer",
-)  # fmt: skip
+    "answer",
+    "answer_question",
+    "ask",
+    "ask_question",
+    "query",
+    "rag",
+    "respond",
+    "chat",
+    "qa",
+    "run_query",
+    "generate_answer",
+    "get_answer",
+    "rag_query",
+    "rag_answer",
+)
 ASKED = ("question", "query", "q", "prompt", "message", "user_input", "text", "user_query", "input")
-QUESTIONS = ("question", "query", "q", "user_query", "user_question", "user_input")     # what is a question, surely
+QUESTIONS = ("question", "query", "q", "user_query", "user_question", "user_input")  # what is a question, surely
 METHODS = ("query", "answer", "ask", "run", "invoke", "respond", "chat")
-CALLED = ("query", "__call__", "retrieve")     # what `ragauge run` calls on an object by itself
-STEPS = frozenset({     # words of the name of a step of a system, that is not one
-    "embed", "embedding", "embeddings", "encode", "tokenize", "split", "chunk", "load", "index", "ingest", "normalize",
-    "clean", "format", "rewrite", "expand", "rerank", "rank", "score", "classify", "detect", "log", "save", "print",
-    "parse", "validate", "is", "has", "build", "count", "translate", "hash", "vector", "vectorize",
-})  # fmt: skip
-NUMBERS = frozenset({"float", "ndarray", "Tensor", "bool", "int", "None", "Embedding", "Vector"})     # are no answer
-CLIENTS = frozenset({"create", "generate_content", "complete", "completion", "generate"})     # of a model's client
+CALLED = ("query", "__call__", "retrieve")  # what `ragauge run` calls on an object by itself
+STEPS = frozenset(
+    {  # words of the name of a step of a system, that is not one
+        "embed",
+        "embedding",
+        "embeddings",
+        "encode",
+        "tokenize",
+        "split",
+        "chunk",
+        "load",
+        "index",
+        "ingest",
+        "normalize",
+        "clean",
+        "format",
+        "rewrite",
+        "expand",
+        "rerank",
+        "rank",
+        "score",
+        "classify",
+        "detect",
+        "log",
+        "save",
+        "print",
+        "parse",
+        "validate",
+        "is",
+        "has",
+        "build",
+        "count",
+        "translate",
+        "hash",
+        "vector",
+        "vectorize",
+    }
+)
+NUMBERS = frozenset({"float", "ndarray", "Tensor", "bool", "int", "None", "Embedding", "Vector"})  # are no answer
+CLIENTS = frozenset({"create", "generate_content", "complete", "completion", "generate"})  # of a model's client
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +154,11 @@ def needs(arguments: ast.arguments, skipped: int) -> int:
 def takes_one(arguments: ast.arguments, skipped: int) -> bool:
     """Whether it can be called with one argument by place, less self."""
     positional = [*arguments.posonlyargs, *arguments.args][skipped:]
-    return bool(positional) and needs(arguments, skipped) <= 1 and not any(
-        default is None for default in arguments.kw_defaults
-    )  # fmt: skip
+    return (
+        bool(positional)
+        and needs(arguments, skipped) <= 1
+        and not any(default is None for default in arguments.kw_defaults)
+    )
 
 
 def _asks_by(arguments: ast.arguments, skipped: int, names: tuple[str, ...] = ASKED) -> bool:
@@ -149,7 +195,7 @@ def _keys(node: ast.AST) -> Iterator[str]:
 
 
 ROUTES = frozenset({"post", "get", "put", "route", "api_route"})
-FIRST = 6     # how likely a route is the system: less than a function that answers, more than a class
+FIRST = 6  # how likely a route is the system: less than a function that answers, more than a class
 
 
 def path_of(node: ast.stmt) -> str | None:
@@ -159,9 +205,8 @@ def path_of(node: ast.stmt) -> str | None:
 
 
 def call_of(
-    node: Function, classes: Mapping[str, ast.ClassDef], asked: Collection[str], module: str,
-    apps: Collection[str] = (),
-) -> str | None:     # fmt: skip
+    node: Function, classes: Mapping[str, ast.ClassDef], asked: Collection[str], module: str, apps: Collection[str] = ()
+) -> str | None:
     """The expression that asks a route's function `query`; None where it takes more, such as a session or a login.
 
     Args:
@@ -180,7 +225,7 @@ def call_of(
         return None
     (argument,) = arguments
     if not any(isinstance(one, ast.Name) and one.id == argument.arg for part in node.body for one in ast.walk(part)):
-        return None     # it does not look at what it is asked
+        return None  # it does not look at what it is asked
     called = f"{module}.{node.name}({argument.arg}="
     kind = argument.annotation
     if isinstance(kind, ast.Name) and kind.id in classes:
@@ -223,19 +268,33 @@ def _is_text(kind: ast.expr) -> bool:
 
 def _field(body: ast.ClassDef, asked: Collection[str]) -> str:
     """The field of a request's body that takes the question, where no other is needed."""
-    fields = {one.target.id: one for one in body.body if isinstance(one, ast.AnnAssign)
-              and isinstance(one.target, ast.Name)}     # fmt: skip
+    fields = {
+        one.target.id: one for one in body.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
     needed = [name for name, one in fields.items() if one.value is None]
     found = next((name for name in asked if name in fields), needed[0] if len(needed) == 1 else "")
     return found if set(needed) <= {found} else ""
 
 
-WRAPPERS = ("jsonify", "JSONResponse", "ORJSONResponse", "UJSONResponse")     # they send what they are given
+WRAPPERS = ("jsonify", "JSONResponse", "ORJSONResponse", "UJSONResponse")  # they send what they are given
 ANSWERS = ("text", "reply", "content", "message", "output_text", "completion", "generated_text", "final", "body")
 PASSAGES = (
-    "contexts", "hits", "evidence", "chunks", "snippets", "sources", "matches", "results", "excerpts", "texts", "docs",
-    "documents", "citations", "references", "grounding",
-)  # fmt: skip
+    "contexts",
+    "hits",
+    "evidence",
+    "chunks",
+    "snippets",
+    "sources",
+    "matches",
+    "results",
+    "excerpts",
+    "texts",
+    "docs",
+    "documents",
+    "citations",
+    "references",
+    "grounding",
+)
 TEXTS = (*TEXT_KEYS, "snippet", "excerpt", "body", "chunk", "passage", "quote", "page_content")
 SCORES = (*SCORE_KEYS, "relevance", "similarity", "weight", "confidence", "rank_score", "match")
 DOCUMENTS = (*DOC_KEYS, "ref", "source", "url", "uri", "file", "document", "doc", "path", "title")
@@ -265,8 +324,13 @@ def reading(node: Function, classes: Mapping[str, ast.ClassDef]) -> str:
         node: the function.
         classes: those of its file, by name: a model of a reply is one of them.
     """
-    local = {target.id: one.value for one in ast.walk(node) if isinstance(one, ast.Assign)
-             for target in one.targets if isinstance(target, ast.Name)}     # fmt: skip
+    local = {
+        target.id: one.value
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
     for returned in returns(node):
         leaves = list(_leaves(_unwrapped(returned, local), classes, local))
         answer = _best(leaves, names_of("answer"), ANSWERS, but=())
@@ -300,9 +364,12 @@ def _unwrapped(node: ast.expr, local: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def _leaves(
-    node: ast.expr, classes: Mapping[str, ast.ClassDef], local: Mapping[str, ast.expr], place: str = "",
+    node: ast.expr,
+    classes: Mapping[str, ast.ClassDef],
+    local: Mapping[str, ast.expr],
+    place: str = "",
     keys: tuple[str, ...] = (),
-) -> Iterator[Leaf]:     # fmt: skip
+) -> Iterator[Leaf]:
     if isinstance(node, ast.Name) and isinstance(local.get(node.id), ast.Dict | ast.ListComp):
         node = local[node.id]
     if isinstance(node, ast.Dict):
@@ -323,6 +390,7 @@ def _called(node: ast.Call) -> str:
 
 def _best(leaves: list[Leaf], sure: Collection[str], perhaps: Collection[str], but: Collection[Leaf]) -> Leaf | None:
     """The leaf whose own key says most that it is what is looked for; of several the first."""
+
     def likely(leaf: Leaf) -> int:
         inner = any(key in sure for key in leaf.keys[:-1])
         return 4 * (leaf.keys[-1] in sure) + 2 * (leaf.keys[-1] in perhaps) + inner
@@ -333,15 +401,19 @@ def _best(leaves: list[Leaf], sure: Collection[str], perhaps: Collection[str], b
 
 def _passages(passages: Leaf, leaves: list[Leaf]) -> str:
     """The expression of the passages: as they are, with scores and ids that stand in lists of their own, or renamed."""
-    beside = {name: next((leaf for leaf in leaves if leaf.keys[-1] in names and leaf is not passages), None)
-              for name, names in (("score", MANY_SCORES), ("doc_id", MANY_DOCUMENTS))}     # fmt: skip
+    beside = {
+        name: next((leaf for leaf in leaves if leaf.keys[-1] in names and leaf is not passages), None)
+        for name, names in (("score", MANY_SCORES), ("doc_id", MANY_DOCUMENTS))
+    }
     element = passages.node.elt if isinstance(passages.node, ast.ListComp) else None
     if isinstance(passages.node, ast.List) and passages.node.elts:
         element = passages.node.elts[0]
     if isinstance(element, ast.Dict):
         keys = [key.value for key in element.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
-        parts = {ours: next((key for key in names if key in keys), "")
-                 for ours, names in (("text", TEXTS), ("score", SCORES), ("doc_id", DOCUMENTS))}     # fmt: skip
+        parts = {
+            ours: next((key for key in names if key in keys), "")
+            for ours, names in (("text", TEXTS), ("score", SCORES), ("doc_id", DOCUMENTS))
+        }
         known = all(not key or key in (*TEXT_KEYS, *SCORE_KEYS, *DOC_KEYS) for key in parts.values())
         if not known and parts["text"]:
             named = ", ".join(f'"{ours}": one[{json.dumps(key)}]' for ours, key in parts.items() if key)

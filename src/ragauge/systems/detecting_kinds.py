@@ -6,24 +6,37 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["system", "retriever", "part", "maker", "other", "unknown"]
-FRAMEWORKS = {     # top-level package -> what it is called
-    "langchain": "LangChain", "langchain_core": "LangChain", "langchain_community": "LangChain",
-    "langgraph": "LangChain", "llama_index": "LlamaIndex", "haystack": "Haystack", "openai": "OpenAI",
-    "anthropic": "Anthropic", "chromadb": "Chroma", "qdrant_client": "Qdrant", "pinecone": "Pinecone",
-    "weaviate": "Weaviate", "faiss": "Faiss", "pgvector": "pgvector", "elasticsearch": "Elasticsearch",
-    "opensearchpy": "OpenSearch", "sentence_transformers": "Sentence Transformers", "fastapi": "FastAPI",
+FRAMEWORKS = {  # top-level package -> what it is called
+    "langchain": "LangChain",
+    "langchain_core": "LangChain",
+    "langchain_community": "LangChain",
+    "langgraph": "LangChain",
+    "llama_index": "LlamaIndex",
+    "haystack": "Haystack",
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "chromadb": "Chroma",
+    "qdrant_client": "Qdrant",
+    "pinecone": "Pinecone",
+    "weaviate": "Weaviate",
+    "faiss": "Faiss",
+    "pgvector": "pgvector",
+    "elasticsearch": "Elasticsearch",
+    "opensearchpy": "OpenSearch",
+    "sentence_transformers": "Sentence Transformers",
+    "fastapi": "FastAPI",
     "flask": "Flask",
-}  # fmt: skip
+}
 # class of a framework, by how its name ends: the first that fits
-ENDINGS: dict[str, tuple[tuple[tuple[str, ...], Kind, int], ...]] = {     # framework -> (endings, kind, how surely it
-    "LangChain": (                                                        # makes text: 0 no, 1 perhaps, 2 yes)
-        (("documents_chain", "load_qa_chain", "summarize_chain"), "part", 2),     # takes documents that others find
+ENDINGS: dict[str, tuple[tuple[tuple[str, ...], Kind, int], ...]] = {  # framework -> (endings, kind, how surely it
+    "LangChain": (  # makes text: 0 no, 1 perhaps, 2 yes)
+        (("documents_chain", "load_qa_chain", "summarize_chain"), "part", 2),  # takes documents that others find
         (("Chain", "_chain", "RetrievalQA", "Agent", "AgentExecutor", "_agent"), "system", 2),
         (("CompiledStateGraph", "CompiledGraph", "Pregel"), "system", 2),
         (("Retriever", "_retriever"), "retriever", 0),
         (("StateGraph", "MessageGraph", "Graph"), "maker", 0),
         (("RunnableLambda", "RunnableGenerator", "RunnableBranch", "RunnableWithMessageHistory"), "system", 1),
-        (("RunnableSequence", "RunnableSerializable", "Runnable"), "system", 1),     # of an annotation
+        (("RunnableSequence", "RunnableSerializable", "Runnable"), "system", 1),  # of an annotation
         (("Prompt", "PromptTemplate", "Parser", "RunnableParallel", "RunnablePassthrough", "ToolNode"), "part", 0),
         (("Embeddings", "Splitter", "Loader", "Document", "Message", "Placeholder", "Tool"), "other", 0),
         (("LLM", "ChatModel", "_chat_model"), "part", 2),
@@ -34,17 +47,17 @@ ENDINGS: dict[str, tuple[tuple[tuple[str, ...], Kind, int], ...]] = {     # fram
         (("Index",), "maker", 0),
     ),
     "Haystack": (
-        (("Pipeline", "AsyncPipeline"), "maker", 0),     # what its components make it
-        (("EmbeddingRetriever", "HybridRetriever"), "part", 0),     # takes a vector
+        (("Pipeline", "AsyncPipeline"), "maker", 0),  # what its components make it
+        (("EmbeddingRetriever", "HybridRetriever"), "part", 0),  # takes a vector
         (("Retriever",), "retriever", 0),
         (("Agent",), "system", 2),
         (("ChatGenerator", "Generator"), "part", 2),
         (("Reader",), "part", 2),
     ),
 }
-FINDS = ("Retriev", "retriev", "Agent", "agent", "Compiled", "Engine")     # in a name: it finds documents
-CHAT = ("Chat", "Fake")     # how a chat model of LangChain begins: ChatOpenAI
-OF_MODELS = ("language_models", "llms", "chat_models")     # modules of LangChain in which all are models
+FINDS = ("Retriev", "retriev", "Agent", "agent", "Compiled", "Engine")  # in a name: it finds documents
+CHAT = ("Chat", "Fake")  # how a chat model of LangChain begins: ChatOpenAI
+OF_MODELS = ("language_models", "llms", "chat_models")  # modules of LangChain in which all are models
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,7 @@ class ExpressionValue:
 
 UNKNOWN = ExpressionValue()
 OTHER = ExpressionValue("other")
-TYPE = ExpressionValue("other", origin="type")     # a class or a constant, as in `Path | None`
+TYPE = ExpressionValue("other", origin="type")  # a class or a constant, as in `Path | None`
 
 
 def framework_of(origin: str) -> str:
@@ -113,7 +126,7 @@ def called(origin: str) -> ExpressionValue:
         return ExpressionValue("part", framework, 2, origin=origin)
     if framework == "Haystack" and "components" in origin.split("."):
         return ExpressionValue("part", framework, origin=origin)
-    perhaps = framework == "LangChain" and name[:1].isupper()     # a class of a model that has no telling name
+    perhaps = framework == "LangChain" and name[:1].isupper()  # a class of a model that has no telling name
     return ExpressionValue("other", framework, int(perhaps), origin=origin)
 
 
@@ -132,7 +145,7 @@ def sequence(parts: list[ExpressionValue]) -> ExpressionValue:
 
 def with_component(pipeline: ExpressionValue, component: ExpressionValue) -> ExpressionValue:
     """A Haystack pipeline with one component more: it answers once it makes text, and finds once it retrieves."""
-    if pipeline.kind == "other" or component.origin.endswith("Writer"):     # it fills a store
+    if pipeline.kind == "other" or component.origin.endswith("Writer"):  # it fills a store
         return replace(pipeline, kind="other")
     generates = max(pipeline.generates, component.generates)
     finds = pipeline.retrieves or component.retrieves or "Retriever" in component.origin.rpartition(".")[2]

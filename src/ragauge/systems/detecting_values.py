@@ -17,18 +17,44 @@ from ragauge.systems.detecting_kinds import (
     with_component,
 )
 
-DEEPEST = 12     # calls into calls that are followed
-HOLDERS = ("RunnableParallel", "RunnablePassthrough")     # they are what they are given
+DEEPEST = 12  # calls into calls that are followed
+HOLDERS = ("RunnableParallel", "RunnablePassthrough")  # they are what they are given
 LOADS = frozenset({"load", "loads", "from_dict", "from_template"})
 ENGINES = ("as_query_engine", "as_chat_engine")
-SAME = frozenset({     # methods that give the same kind of thing again
-    "bind", "with_config", "with_retry", "with_fallbacks", "with_types", "with_listeners", "configurable_fields",
-    "configurable_alternatives", "pick", "map", "with_structured_output", "bind_tools",
-})  # fmt: skip
-ASKS = frozenset({
-    "invoke", "ainvoke", "query", "aquery", "chat", "achat", "run", "run_async", "arun", "stream", "astream",
-    "stream_chat", "retrieve", "aretrieve",
-})  # fmt: skip
+SAME = frozenset(
+    {  # methods that give the same kind of thing again
+        "bind",
+        "with_config",
+        "with_retry",
+        "with_fallbacks",
+        "with_types",
+        "with_listeners",
+        "configurable_fields",
+        "configurable_alternatives",
+        "pick",
+        "map",
+        "with_structured_output",
+        "bind_tools",
+    }
+)
+ASKS = frozenset(
+    {
+        "invoke",
+        "ainvoke",
+        "query",
+        "aquery",
+        "chat",
+        "achat",
+        "run",
+        "run_async",
+        "arun",
+        "stream",
+        "astream",
+        "stream_chat",
+        "retrieve",
+        "aretrieve",
+    }
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -223,9 +249,11 @@ class Modules:
         return ".".join([*kept, *([node.module] if node.module else [])])
 
     def _outside(self, name: str) -> Bound:
-        return Module(name) if name in self._trees or any(tree.startswith(f"{name}.") for tree in self._trees) else (
-            Outside(name)
-        )     # fmt: skip
+        return (
+            Module(name)
+            if name in self._trees or any(tree.startswith(f"{name}.") for tree in self._trees)
+            else (Outside(name))
+        )
 
     def _member(self, module: str, name: str) -> Bound:
         """A name of another module; it may be half read, where modules import each other."""
@@ -300,7 +328,7 @@ class Modules:
         if isinstance(base, Outside) and framework_of(base.origin) and base.origin.rpartition(".")[2][:1].isupper():
             return _holding(called(base.origin), [self._part(one, scope) for one in _given(node)])
         if isinstance(base, ExpressionValue) and base.kind != "unknown":
-            return OTHER.made_of(receiver) if name in ASKS else UNKNOWN     # what it answered
+            return OTHER.made_of(receiver) if name in ASKS else UNKNOWN  # what it answered
         return None
 
     def _part(self, node: ast.expr, scope: Scope) -> ExpressionValue:
@@ -315,7 +343,7 @@ class Modules:
             return ExpressionValue("part", generates=1) if isinstance(node, ast.Lambda) else self._function(found)
         if isinstance(found, Outside) and found.origin.rpartition(".")[2][:1].isupper():
             return TYPE
-        if isinstance(found, ExpressionValue) and found.kind == "unknown":     # perhaps a model
+        if isinstance(found, ExpressionValue) and found.kind == "unknown":  # perhaps a model
             return replace(found, generates=1)
         return found if isinstance(found, ExpressionValue) else ExpressionValue("part")
 

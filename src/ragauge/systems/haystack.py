@@ -40,9 +40,8 @@ class HaystackSystem(System):
     )
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:     # fmt: skip
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
+    ) -> None:
         given = settings or {}
         self._target = target
         self._parts: PipelineParts | None = None
@@ -79,7 +78,7 @@ class HaystackSystem(System):
             from ragauge.systems.haystack_given import GivenDocumentsComponent
 
             pipeline = with_given(pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages))
-            bypassed = {parts.documents[0]}     # it has no inputs now: a ranker in its place takes no question
+            bypassed = {parts.documents[0]}  # it has no inputs now: a ranker in its place takes no question
         inputs = parts.filled(query, set(pipeline.graph.nodes) - bypassed)
         outputs = pipeline.run(inputs, include_outputs_from=parts.wanted & set(pipeline.graph.nodes))
         return self._read(outputs, parts)
@@ -97,7 +96,7 @@ class HaystackSystem(System):
         if parts.answer is None:
             return {**out, "missing": RETRIEVED_ONLY}
         said = _at(outputs, parts.answer)
-        if said:     # several replies: the first is the one that is shown
+        if said:  # several replies: the first is the one that is shown
             answer = said[0] if isinstance(said, list | tuple) else said
             out["answer"] = _text(answer)
             if shown is None and getattr(answer, "documents", None):
@@ -137,11 +136,15 @@ def _usages(output: Mapping[str, Any] | None) -> list[Any]:
 
 def _item(one: Any, id_key: str | None) -> dict[str, Any]:
     meta = one.meta or {}
-    parent = meta.get("source_id")     # a splitter's word for the document that it cut
+    parent = meta.get("source_id")  # a splitter's word for the document that it cut
     return document(
-        one.content, [None if parent is None else str(parent), one.id], meta, one.score, key=id_key,
+        one.content,
+        [None if parent is None else str(parent), one.id],
+        meta,
+        one.score,
+        key=id_key,
         start=meta.get("split_idx_start"),
-    )  # fmt: skip
+    )
 
 
 def _check_retriever(target: Any, name: str) -> None:

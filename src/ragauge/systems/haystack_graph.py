@@ -12,7 +12,7 @@ from ragauge.errors import UnknownName, UsageError
 QUERY = "{query}"
 QUERY_INPUTS = ("query", "question", "user_query")
 DOCUMENTS, ANSWERS = "documents", ("answers", "replies")
-Place = tuple[str, str]     # a component, and one of its inputs or outputs
+Place = tuple[str, str]  # a component, and one of its inputs or outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,10 @@ def _named(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> 
 def _answer(graph: Any, name: str) -> Place | None:
     for output in ANSWERS:
         found = [
-            (node, output) for node, data in graph.nodes(data=True)
+            (node, output)
+            for node, data in graph.nodes(data=True)
             if output in data["output_sockets"] and not _sends(graph, node, output)
-        ]  # fmt: skip
+        ]
         if len(found) > 1:
             raise _unclear(name, "answer", found)
         if found:
@@ -152,9 +153,10 @@ def _sends(graph: Any, node: str, output: str) -> bool:
 def _documents(graph: Any, name: str, answer: Place | None) -> Place | None:
     giving = {node for node, data in graph.nodes(data=True) if DOCUMENTS in data["output_sockets"]}
     found = {
-        (sender, DOCUMENTS) for sender, receiver, data in graph.edges(data=True)
+        (sender, DOCUMENTS)
+        for sender, receiver, data in graph.edges(data=True)
         if sender in giving and data["from_socket"].name == DOCUMENTS and receiver not in giving
-    }  # fmt: skip
+    }
     if not found and answer is None:
         found = {(node, DOCUMENTS) for node in giving if not _sends(graph, node, DOCUMENTS)}
     if len(found) > 1:
@@ -193,9 +195,11 @@ def _inputs(pipeline: Any, name: str, given: Mapping[str, Any]) -> dict[str, dic
             if key in QUERY_INPUTS or (key == "text" and embeds):
                 out.setdefault(component, {}).setdefault(key, QUERY)
     needed = [
-        f"{component}.{key}" for component, own in free.items() for key, socket in own.items()
+        f"{component}.{key}"
+        for component, own in free.items()
+        for key, socket in own.items()
         if socket["is_mandatory"] and key not in out.get(component, {})
-    ]  # fmt: skip
+    ]
     if needed:
         raise UsageError(
             f"{name} needs {', '.join(needed)}. Say what each gets as inputs: {{{needed[0]}: '{QUERY}'}} in the file "

@@ -44,16 +44,25 @@ if TYPE_CHECKING:
 
 METHODS = ("POST", "GET", "PUT", "PATCH")
 FIELDS = (
-    "answer", "passages", "scores", "retrieved_ids", "candidates", "citations", "latency_ms", "latency_s", "tokens",
-    "cost", "error",
-)  # fmt: skip
+    "answer",
+    "passages",
+    "scores",
+    "retrieved_ids",
+    "candidates",
+    "citations",
+    "latency_ms",
+    "latency_s",
+    "tokens",
+    "cost",
+    "error",
+)
 OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
-NEEDED = ("doc_id", "passage_id", "text", "score")     # of a passage: in one of them at least, where there is a path
+NEEDED = ("doc_id", "passage_id", "text", "score")  # of a passage: in one of them at least, where there is a path
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
-SHORT, LONG = 4, 8     # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
+SHORT, LONG = 4, 8  # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
-SHOWN = 300     # characters of an error page that are kept
+SHOWN = 300  # characters of an error page that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,7 @@ class ReplyMapping:
             except NoValue:
                 if name.partition(".")[0] in ("answer", "passages", "scores", "retrieved_ids"):
                     raise
-                continue     # tokens, cost and the like come and go
+                continue  # tokens, cost and the like come and go
             field_name, _, kind = name.partition(".")
             if kind:
                 found.setdefault(field_name, {})[kind] = value
@@ -155,9 +164,11 @@ class ReplyMapping:
     def _parts(self, passages: Any) -> Any:
         if not self.passage or not isinstance(passages, list):
             return passages
-        found = [{name: value for name, path in self.passage.items() if (value := path.find(passage)) is not None}
-                 for passage in passages]     # fmt: skip
-        for name, path in self.passage.items():     # in none of them: the path is wrong
+        found = [
+            {name: value for name, path in self.passage.items() if (value := path.find(passage)) is not None}
+            for passage in passages
+        ]
+        for name, path in self.passage.items():  # in none of them: the path is wrong
             if passages and name in NEEDED and not any(name in one for one in found):
                 path.of(passages[0])
         return found

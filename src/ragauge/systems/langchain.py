@@ -49,9 +49,8 @@ class LangChainSystem(System):
     )
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:     # fmt: skip
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
+    ) -> None:
         from ragauge.systems.langchain_events import replaceable
 
         given = settings or {}
@@ -109,7 +108,7 @@ class LangChainSystem(System):
             return (named or rest[0],), history, False
         if "messages" in rest:
             return (), None, True
-        if not rest:     # an object of which it says nothing more
+        if not rest:  # an object of which it says nothing more
             return ("input", "question", "query"), history, False
         raise UsageError(
             f"{self.name} takes {', '.join(rest)}, and none of them is called like a question. "
@@ -185,8 +184,8 @@ def _properties(target: Any) -> Mapping[str, Any] | None:
     """The keys of its input; None where it takes a single value."""
     try:
         schema = target.get_input_jsonschema()
-    except Exception:     # a chain whose types cannot be put in a schema works all the same
-        state = getattr(getattr(target, "builder", None), "input_schema", None)     # of a graph
+    except Exception:  # a chain whose types cannot be put in a schema works all the same
+        state = getattr(getattr(target, "builder", None), "input_schema", None)  # of a graph
         return getattr(state, "__annotations__", None)
     if "$ref" in schema:
         schema = schema.get("$defs", {}).get(str(schema["$ref"]).rpartition("/")[2], schema)
@@ -213,9 +212,13 @@ def _messages(question: Question) -> list[Any]:
 def _item(one: Any, id_key: str | None) -> dict[str, Any]:
     metadata = one.metadata or {}
     return document(
-        one.page_content, [getattr(one, "id", None)], metadata, metadata.get("score"), key=id_key,
+        one.page_content,
+        [getattr(one, "id", None)],
+        metadata,
+        metadata.get("score"),
+        key=id_key,
         start=metadata.get("start_index"),
-    )  # fmt: skip
+    )
 
 
 def _holds_documents(returned: Any, key: object) -> bool:
@@ -233,7 +236,7 @@ def _text(value: Any) -> Any:
     """The text of a message; another value as it is."""
     if not _is_message(value):
         return value
-    text = value.text     # a method in older versions, a text that can be called in newer ones
+    text = value.text  # a method in older versions, a text that can be called in newer ones
     return str(text) if isinstance(text, str) else str(text())
 
 

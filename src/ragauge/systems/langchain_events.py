@@ -95,7 +95,7 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
         usage: token counts of the model calls.
     """
 
-    run_inline = True     # in an async chain too, events come in order
+    run_inline = True  # in an async chain too, events come in order
 
     def __init__(self) -> None:
         self.hops: list[Sequence[Document]] = []
@@ -117,9 +117,7 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
         """Tokens of all model calls."""
         return counted(*self.usage)
 
-    def on_chain_start(
-        self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any
-    ) -> None:
+    def on_chain_start(self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any) -> None:
         """Notes whose child it is."""
         self._parents[run_id] = parent_run_id
 
@@ -127,12 +125,10 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
         """Keeps a list of documents: a reranker that is a plain function is heard of here only."""
         if not is_documents(outputs) or not outputs or self._within(run_id):
             return
-        if not any(list(outputs) == list(hop) for hop in self.hops):     # a step around a retriever repeats it
+        if not any(list(outputs) == list(hop) for hop in self.hops):  # a step around a retriever repeats it
             self.lists.append(outputs)
 
-    def on_retriever_start(
-        self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any
-    ) -> None:
+    def on_retriever_start(self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any) -> None:
         """Starts the clock."""
         self._parents[run_id] = parent_run_id
         self._retrievers.add(run_id)

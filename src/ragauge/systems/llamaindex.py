@@ -23,7 +23,7 @@ from ragauge.systems.returned import (
 
 PACKAGE = "llama_index"
 SETTINGS = ("name", "config", "id_key", "citations")
-CITING = "CitationQueryEngine"     # answers with [1], one number a source node
+CITING = "CitationQueryEngine"  # answers with [1], one number a source node
 
 
 class LlamaIndexSystem(System):
@@ -47,9 +47,8 @@ class LlamaIndexSystem(System):
     )
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:     # fmt: skip
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
+    ) -> None:
         given = settings or {}
         kinds = bases(target, PACKAGE)
         self._target = target
@@ -147,9 +146,10 @@ class _Hearing:
 
 
 PAIRS = {
-    "RetrievalStartEvent": "RetrievalEndEvent", "LLMChatStartEvent": "LLMChatEndEvent",
+    "RetrievalStartEvent": "RetrievalEndEvent",
+    "LLMChatStartEvent": "LLMChatEndEvent",
     "LLMCompletionStartEvent": "LLMCompletionEndEvent",
-}  # fmt: skip
+}
 HEARD = frozenset({*PAIRS, *PAIRS.values()})
 
 
@@ -157,7 +157,7 @@ def _spent(events: Sequence[Any]) -> dict[str, Any]:
     """Token counts and times of the call, where they are known."""
     latency: dict[str, float] = {}
     open_: dict[str, list[Any]] = {}
-    for event in events:     # starts and ends of one kind nest: the outermost pair counts
+    for event in events:  # starts and ends of one kind nest: the outermost pair counts
         kind = event.class_name()
         if kind in PAIRS:
             open_.setdefault(PAIRS[kind], []).append(event.timestamp)
@@ -182,9 +182,13 @@ def _usage(response: Any) -> Any:
 def _item(one: Any, id_key: str | None) -> dict[str, Any]:
     node = getattr(one, "node", one)
     return document(
-        node.get_content(), [node.ref_doc_id, node.node_id], node.metadata or {}, getattr(one, "score", None),
-        key=id_key, start=getattr(node, "start_char_idx", None),
-    )  # fmt: skip
+        node.get_content(),
+        [node.ref_doc_id, node.node_id],
+        node.metadata or {},
+        getattr(one, "score", None),
+        key=id_key,
+        start=getattr(node, "start_char_idx", None),
+    )
 
 
 def _messages(question: Question) -> list[Any]:
@@ -196,11 +200,14 @@ def _messages(question: Question) -> list[Any]:
 def _node(passage: Passage) -> Any:
     from llama_index.core.schema import NodeWithScore, TextNode
 
-    hidden = list(as_metadata(passage))     # a prompt shows the text as it is
+    hidden = list(as_metadata(passage))  # a prompt shows the text as it is
     node = TextNode(
-        id_=passage.passage_id, text=passage.text or "", metadata=as_metadata(passage),
-        excluded_llm_metadata_keys=hidden, excluded_embed_metadata_keys=hidden,
-    )  # fmt: skip
+        id_=passage.passage_id,
+        text=passage.text or "",
+        metadata=as_metadata(passage),
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+    )
     return NodeWithScore(node=node, score=passage.score)
 
 

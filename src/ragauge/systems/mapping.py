@@ -28,7 +28,7 @@ STEP = re.compile(
     r"\.?(?P<key>[^.\[\]'\"()?*@\s]+)|\[(?P<place>-?\d+)\]|\[(?P<every>\*)\]"
     r"|\[(?P<quote>['\"])(?P<named>.*?)(?P=quote)\]"
 )
-Step = str | int | None     # a key, a place, or None for every item
+Step = str | int | None  # a key, a place, or None for every item
 
 
 class NoValue(LookupError):  # noqa: N818 - what was found
@@ -118,7 +118,7 @@ PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ASKED = ("query", "query_id", "repeat", "history")
 HANDED = ("passages", "texts")
-WHOLE = ("history", "passages")     # lists of objects: a placeholder for them stands alone in its text
+WHOLE = ("history", "passages")  # lists of objects: a placeholder for them stands alone in its text
 
 
 def check(template: Any, known: Collection[str], where: str) -> None:

@@ -36,9 +36,11 @@ ADAPTERS: tuple[Adapter, ...] = (langchain, llamaindex, haystack, vector_store, 
 
 
 def system_of(
-    target: Any, settings: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None,
+    target: Any,
+    settings: Mapping[str, Any] | None = None,
+    eval_set: EvalSet | None = None,
     columns: Mapping[str, str] | None = None,
-) -> System:     # fmt: skip
+) -> System:
     """The system that is meant.
 
     Args:
@@ -80,7 +82,7 @@ def is_recorded(target: Any) -> bool:
 def _exists(target: str) -> bool:
     try:
         return bool(target) and Path(target).is_file() and not target.endswith(".py")
-    except (OSError, ValueError):     # too long a name, or NUL in it
+    except (OSError, ValueError):  # too long a name, or NUL in it
         return False
 
 

@@ -37,9 +37,11 @@ EXTENSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 
 
 def trouble_of(
-    error: Exception, connect: Callable[[], Any] | None = None, table: str = "",
+    error: Exception,
+    connect: Callable[[], Any] | None = None,
+    table: str = "",
     columns: Mapping[str, str] | None = None,
-) -> SystemTrouble:     # fmt: skip
+) -> SystemTrouble:
     """The trouble that an error of psycopg is, with what there is in the database instead.
 
     Args:
@@ -61,16 +63,16 @@ def _kind(error: Exception) -> Kind:
     state = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg.OperationalError):
         text = str(error).lower()
-        if state == "57014":     # statement_timeout
+        if state == "57014":  # statement_timeout
             return "timeout"
         if any(words in text for words in REFUSED):
             return "auth"
         return "not_found" if any(words in text for words in NOT_THERE) else "connection"
     if state in ("28000", "28P01", "42501"):
         return "auth"
-    if state[:2] in ("42", "3F"):     # a table, column, operator or schema that is not there
+    if state[:2] in ("42", "3F"):  # a table, column, operator or schema that is not there
         return "not_found"
-    return "unreadable" if state[:2] == "22" else "exception"     # 22: the vector or a value does not fit the column
+    return "unreadable" if state[:2] == "22" else "exception"  # 22: the vector or a value does not fit the column
 
 
 def _said(error: Exception) -> str:
@@ -109,9 +111,11 @@ SETTINGS = ("name", "config", "table", "columns", "metric", "k", "embed", "where
 Metric = Literal["cosine", "l2", "l1", "inner_product"]
 # `<#>` is the negative inner product: negated, it is the product itself
 OPERATORS: Mapping[Metric, tuple[str, str]] = {
-    "cosine": ("<=>", "negated cosine distance"), "l2": ("<->", "negated L2 distance"),
-    "l1": ("<+>", "negated L1 distance"), "inner_product": ("<#>", "inner product"),
-}  # fmt: skip
+    "cosine": ("<=>", "negated cosine distance"),
+    "l2": ("<->", "negated L2 distance"),
+    "l1": ("<+>", "negated L1 distance"),
+    "inner_product": ("<#>", "inner product"),
+}
 COLUMNS = {"passage_id": "id", "doc_id": "", "text": "text", "embedding": "embedding"}
 
 
@@ -163,9 +167,16 @@ class PgvectorRetriever(System):
     implement = "a class with retrieve(query) and generate(query, passages): a table does not answer"
 
     def __init__(
-        self, url: str, table: str | VectorTable, embed: Callable[[str], Any], *, metric: Metric = "cosine",
-        k: int = 10, name: str = "", config: Mapping[str, Any] | None = None,
-    ) -> None:     # fmt: skip
+        self,
+        url: str,
+        table: str | VectorTable,
+        embed: Callable[[str], Any],
+        *,
+        metric: Metric = "cosine",
+        k: int = 10,
+        name: str = "",
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
         if metric not in OPERATORS:
             raise UnknownName("metric of pgvector", str(metric), get_args(Metric))
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
@@ -187,7 +198,7 @@ class PgvectorRetriever(System):
         if passages is not None:
             self.check("replayed")
         rows = await self._threads.call(lambda: self._rows(question.query))
-        near = [self._item(row) for row in rows if row[-1] is not None]     # a row without a vector is near to nothing
+        near = [self._item(row) for row in rows if row[-1] is not None]  # a row without a vector is near to nothing
         found, missing = passages_of(near)
         return Response(question.query_id, question.repeat, found, missing={**RETRIEVED_ONLY, **missing})
 
@@ -208,7 +219,7 @@ class PgvectorRetriever(System):
             try:
                 rows: list[tuple[Any, ...]] = connection.execute(self._query, [vector, *self._values]).fetchall()
             except psycopg.Error as error:
-                if kept is not None and kept.broken:     # lost since the last question: no fault of this one
+                if kept is not None and kept.broken:  # lost since the last question: no fault of this one
                     continue
                 connection.close()
                 raise trouble_of(error, self._connected, self._table, self._columns) from error
@@ -219,13 +230,13 @@ class PgvectorRetriever(System):
         """A connection that waits for a question; None where there is none."""
         try:
             return self._idle.pop()
-        except IndexError:     # another thread was quicker than a look at the length
+        except IndexError:  # another thread was quicker than a look at the length
             return None
 
     def _connected(self) -> Any:
         import psycopg
 
-        try:     # prepared statements do not outlive a transaction behind a pooler such as PgBouncer
+        try:  # prepared statements do not outlive a transaction behind a pooler such as PgBouncer
             return psycopg.connect(self._url, autocommit=True, prepare_threshold=None)
         except psycopg.Error as error:
             raise trouble_of(error) from error
@@ -233,9 +244,11 @@ class PgvectorRetriever(System):
     def _item(self, row: tuple[Any, ...]) -> dict[str, Any]:
         passage_id, doc_id, text, distance = row
         return {
-            "passage_id": str(passage_id), "doc_id": str(passage_id if doc_id is None else doc_id), "text": text,
-            "score": None if (known := finite(distance)) is None else -known + 0.0,     # of a distance of 0: 0, not -0
-        }  # fmt: skip
+            "passage_id": str(passage_id),
+            "doc_id": str(passage_id if doc_id is None else doc_id),
+            "text": text,
+            "score": None if (known := finite(distance)) is None else -known + 0.0,  # of a distance of 0: 0, not -0
+        }
 
 
 def _query(table: str, columns: Mapping[str, str], operator: str, where: Mapping[str, Any]) -> Any:
@@ -305,8 +318,11 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
     embed = settings["embed"]
     said = {"embed": embed} if isinstance(embed, str) else {}
     return PgvectorRetriever(
-        target, VectorTable(str(settings["table"]), settings.get("columns") or {}, settings.get("where") or {}),
-        load(embed) if isinstance(embed, str) else embed, metric=settings.get("metric", "cosine"),
-        k=settings.get("k", 10), name=str(settings.get("name") or ""),
+        target,
+        VectorTable(str(settings["table"]), settings.get("columns") or {}, settings.get("where") or {}),
+        load(embed) if isinstance(embed, str) else embed,
+        metric=settings.get("metric", "cosine"),
+        k=settings.get("k", 10),
+        name=str(settings.get("name") or ""),
         config={**said, **(settings.get("config") or {})},
-    )  # fmt: skip
+    )

@@ -34,9 +34,14 @@ class RecordedSystem(System):
     implement = "the system itself instead of its recorded responses"
 
     def __init__(
-        self, source: Any, name: str, config: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None,
-        columns: Mapping[str, str] | None = None, shared: Mapping[str, str] | None = None,
-    ) -> None:     # fmt: skip
+        self,
+        source: Any,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        eval_set: EvalSet | None = None,
+        columns: Mapping[str, str] | None = None,
+        shared: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name, config)
         self.measured = False
         if eval_set is None:
@@ -60,9 +65,12 @@ class RecordedSystem(System):
 
 
 def adapt(
-    target: Path, name: str, settings: Mapping[str, Any], eval_set: EvalSet | None = None,
+    target: Path,
+    name: str,
+    settings: Mapping[str, Any],
+    eval_set: EvalSet | None = None,
     columns: Mapping[str, str] | None = None,
-) -> System:     # fmt: skip
+) -> System:
     """The recorded responses of a file; see `RecordedSystem`."""
     known_settings(settings, SETTINGS, "recorded responses")
     config = {"file": name_of(target), **mapping_of(settings, "config")}

@@ -35,9 +35,14 @@ RETRIEVED_ONLY = {"answer": "retrieval only"}
 
 
 def document(
-    text: str | None, ids: Sequence[str | None], metadata: Mapping[str, Any], score: Any = None, *,
-    key: str | None = None, start: Any = None,
-) -> dict[str, Any]:     # fmt: skip
+    text: str | None,
+    ids: Sequence[str | None],
+    metadata: Mapping[str, Any],
+    score: Any = None,
+    *,
+    key: str | None = None,
+    start: Any = None,
+) -> dict[str, Any]:
     """A document as a dictionary with text, score, metadata, and its id where the framework gives one.
 
     The doc_id is the first of these: metadata[key]; metadata's doc_id or document_id; an id of the framework that a
@@ -158,8 +163,8 @@ ACCEPTED = (
     "a text, (answer, passages), a list of passages, a dictionary with answer and passages, or a ragauge Response "
     "(ragauge docs systems)"
 )
-OURS = frozenset({"query_id", "repeat", "weight"})     # ours to say, whatever the system's own ids and counts are
-SPENT = ("latency_ms", "latency_s", "tokens", "cost")     # what a reply may say that is no response otherwise
+OURS = frozenset({"query_id", "repeat", "weight"})  # ours to say, whatever the system's own ids and counts are
+SPENT = ("latency_ms", "latency_s", "tokens", "cost")  # what a reply may say that is no response otherwise
 NAMES: Sequence[str] = tuple(
     dict.fromkeys(name for field in RESPONSE_FIELDS if field not in OURS for name in names_of(field))
 )
@@ -242,7 +247,7 @@ def _fields(returned: Any) -> dict[str, Any]:
         answer, passages = returned
         return {**({} if answer is None else {"answer": answer}), "passages": _items(passages)}
     if isinstance(returned, list):
-        if returned and all(isinstance(one, Mapping) and "role" in one for one in returned):     # a chat
+        if returned and all(isinstance(one, Mapping) and "role" in one for one in returned):  # a chat
             return _fields({"messages": returned})
         return {"passages": _items(returned), "missing": RETRIEVED_ONLY}
     record = _record(returned)
@@ -280,7 +285,7 @@ def _record(returned: Any) -> Mapping[str, Any] | None:
         return {str(key): value for key, value in returned.items()}
     if isinstance(returned, str | bytes | list | tuple | int | float) and not hasattr(returned, "_asdict"):
         return None
-    for method in ("model_dump", "_asdict"):     # pydantic, named tuples
+    for method in ("model_dump", "_asdict"):  # pydantic, named tuples
         dump: Callable[[], Any] | None = getattr(returned, method, None)
         if callable(dump):
             return dict(dump())

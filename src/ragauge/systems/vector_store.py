@@ -38,9 +38,16 @@ class VectorStoreSystem(System):
     implement = "a class with retrieve(query) and generate(query, passages): a vector store does not answer"
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None, *, k: int = K,
-        embed: Callable[[str], Any] | None = None, score: Score = "similarity", id_key: str | None = None,
-    ) -> None:     # fmt: skip
+        self,
+        target: Any,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        *,
+        k: int = K,
+        embed: Callable[[str], Any] | None = None,
+        score: Score = "similarity",
+        id_key: str | None = None,
+    ) -> None:
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise UsageError(f"{name}: k must be an integer of at least 1, got {k!r}.")
         super().__init__(name, {**(config or {}), "k": k, "score": _said(score)})
@@ -75,7 +82,7 @@ class VectorStoreSystem(System):
         passage, score = one if scored else (one, None)
         score = finite(score)
         if self._negated and score is not None:
-            score = -score + 0.0     # a distance of 0 is 0, not -0
+            score = -score + 0.0  # a distance of 0 is 0, not -0
         if bases(passage, "langchain_core"):
             metadata = passage.metadata or {}
             return document(passage.page_content, [passage.id], metadata, score, key=self._id_key)
@@ -109,6 +116,11 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     named = {"embed": embed} if isinstance(embed, str) else {}
     config = {"kind": type(target).__name__, **named, **(settings.get("config") or {})}
     return VectorStoreSystem(
-        target, str(settings.get("name") or name), config, k=settings.get("k", K), score=score,
-        embed=load(embed) if isinstance(embed, str) else embed, id_key=settings.get("id_key"),
-    )  # fmt: skip
+        target,
+        str(settings.get("name") or name),
+        config,
+        k=settings.get("k", K),
+        score=score,
+        embed=load(embed) if isinstance(embed, str) else embed,
+        id_key=settings.get("id_key"),
+    )

@@ -127,8 +127,9 @@ def known_in(found: SetFile, examples: Collection[Example]) -> dict[str, Curatio
     pairs = ((one, found.by_id.get(one.query_id)) for one in examples)
     return {
         one.query_id: line.curation
-        for one, line in pairs if line is not None and _labelled(line.example) == _labelled(one)
-    }     # fmt: skip
+        for one, line in pairs
+        if line is not None and _labelled(line.example) == _labelled(one)
+    }
 
 
 def _labelled(example: Example) -> object:

@@ -12,9 +12,9 @@ from ragauge.data.example import Example, Relevant
 from ragauge.testsets.freshness import ExampleState, SetFreshness
 from ragauge.testsets.shingles import RUN, placed_words
 
-NEAR = 0.8     # of the runs of four words of both documents that stand in each, for one to be a copy of the other
-SAMPLED = 16     # runs of a gold document that are looked for everywhere; half of them make a document worth comparing
-GOLD_KEPT = 10_000     # gold documents whose runs are held in memory
+NEAR = 0.8  # of the runs of four words of both documents that stand in each, for one to be a copy of the other
+SAMPLED = 16  # runs of a gold document that are looked for everywhere; half of them make a document worth comparing
+GOLD_KEPT = 10_000  # gold documents whose runs are held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,10 @@ def label_copies(fresh: SetFreshness, texts: Mapping[str, str]) -> tuple[LabelCo
         known = labelled(state)
         copies = tuple(
             GoldCopy(other, home, share)
-            for home, evidence in listed.items() for other, share in alike.get(home, {}).items()
+            for home, evidence in listed.items()
+            for other, share in alike.get(home, {}).items()
             if other not in known and all(one in words(other) for one in evidence)
-        )     # fmt: skip
+        )
         if copies:
             example = state.line.example
             found.append(LabelCopies(example.query_id, copies, _taken_in(state, copies)))

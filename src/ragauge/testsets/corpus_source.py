@@ -17,8 +17,8 @@ from ragauge.data.readers.corpus import read_corpus
 from ragauge.data.set_file import SetLine
 from ragauge.errors import DataError
 
-Stamp = tuple[int, int]     # when a file was written, in nanoseconds, and its size
-MOST = 3     # documents that an error names
+Stamp = tuple[int, int]  # when a file was written, in nanoseconds, and its size
+MOST = 3  # documents that an error names
 
 
 class CorpusSource:
@@ -38,7 +38,7 @@ class CorpusSource:
 
     def __init__(self, source: Any, ids: Literal["stem", "path"] = "stem") -> None:
         self._source, self._ids = source, ids
-        self._stamps = _stamps(source)     # before the texts: a change in between is then seen
+        self._stamps = _stamps(source)  # before the texts: a change in between is then seen
         self.undecoded: list[str] = []
         self.documents = read_corpus(source, self.undecoded, ids=ids)
         self._hashes = _hashes(self.documents)
@@ -122,7 +122,7 @@ def _stamps(source: Any) -> dict[str, Stamp]:
     path = Path(source)
     stamps = {}
     for file in [path] if path.is_file() else path.rglob("*"):
-        with suppress(FileNotFoundError):     # taken away since it was listed
+        with suppress(FileNotFoundError):  # taken away since it was listed
             if file.is_file():
                 found = file.stat()
                 stamps[str(file)] = found.st_mtime_ns, found.st_size

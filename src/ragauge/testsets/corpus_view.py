@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-
     Vectors = npt.NDArray[np.float32]
 
-HUGE = 2_000_000     # characters: no page of a corpus that people search
+HUGE = 2_000_000  # characters: no page of a corpus that people search
 MOST_TOPICS = 50
-DEPTH = 100     # how far down a gold document may be found
-FAR = 10     # a document below in both rankings is hard to find
+DEPTH = 100  # how far down a gold document may be found
+FAR = 10  # a document below in both rankings is hard to find
 Difficulty = Literal["easy", "medium", "hard"]
 
 

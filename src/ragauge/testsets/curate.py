@@ -113,11 +113,15 @@ def difference(old: SetFile, new: SetFile) -> SetDifference:
     changes = tuple(change for line in both for change in _changes(old, line))
     touched = {change.query_id for change in changes}
     return SetDifference(
-        old.name, new.name, old.eval_set.version, new.eval_set.version,
+        old.name,
+        new.name,
+        old.eval_set.version,
+        new.eval_set.version,
         {name: line.example.query for name, line in new.by_id.items() if name not in old.by_id},
         {name: line.example.query for name, line in old.by_id.items() if name not in new.by_id},
-        changes, sum(name in old.by_id and name not in touched for name in new.by_id),
-    )     # fmt: skip
+        changes,
+        sum(name in old.by_id and name not in touched for name in new.by_id),
+    )
 
 
 def _changes(old: SetFile, line: SetLine) -> Iterator[FieldChange]:
@@ -126,9 +130,9 @@ def _changes(old: SetFile, line: SetLine) -> Iterator[FieldChange]:
         return
     then, now = dict(before.fields), dict(line.fields)
     metas = then.pop(META, None) or {}, now.pop(META, None) or {}
-    if not _named_alike(then, now):     # two forms, of which one may have no place for `meta`
+    if not _named_alike(then, now):  # two forms, of which one may have no place for `meta`
         then, now, metas = example_fields(before.example), example_fields(line.example), ({}, {})
-    if before.example == line.example:     # what stands in one of them alone has another name in the other
+    if before.example == line.example:  # what stands in one of them alone has another name in the other
         both = then.keys() & now.keys()
         then, now = ({name: value for name, value in one.items() if name in both} for one in (then, now))
     for prefix, a, b in (("", then, now), (f"{META}.", *metas)):

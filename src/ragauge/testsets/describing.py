@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragauge.testsets.corpus_view import CorpusView
 
 UNKNOWN = "not said"
-NAMED = 3     # words and documents by which a topic is named
+NAMED = 3  # words and documents by which a topic is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,7 @@ class SetDescription:
     like: TwoSampleTest | None = None
 
 
-def described(
-    lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None
-) -> SetDescription:     # fmt: skip
+def described(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None) -> SetDescription:
     """What a set is made of.
 
     Args:
@@ -118,14 +116,21 @@ def described(
     texts = {} if corpus is None else {doc_id: one.text for doc_id, one in corpus.documents.items()}
     kept = [one for one in lines.lines if one.curation.state != "rejected"]
     return SetDescription(
-        lines.name, lines.eval_set.version, len(lines.lines),
+        lines.name,
+        lines.eval_set.version,
+        len(lines.lines),
         _counted(one.curation.state for one in lines.lines),
         _counted(_type(one) for one in kept),
         _counted(one.curation.origin.method if one.curation.origin else "" for one in kept),
-        {kind: n for kind, n in _counted(one.example.segments.get(SEGMENT, "") for one in kept).items()
-         if kind != UNKNOWN},
-        gold_overlap(kept, texts), None if corpus is None else _cover(corpus, kept), like,
-    )     # fmt: skip
+        {
+            kind: n
+            for kind, n in _counted(one.example.segments.get(SEGMENT, "") for one in kept).items()
+            if kind != UNKNOWN
+        },
+        gold_overlap(kept, texts),
+        None if corpus is None else _cover(corpus, kept),
+        like,
+    )
 
 
 def overlap_of(line: SetLine, texts: Mapping[str, str]) -> float | None:
@@ -159,9 +164,13 @@ def gold_overlap(lines: Sequence[SetLine], texts: Mapping[str, str]) -> Question
     values = np.array([share for share, _ in each])
     sample = ScoreSample(values, bounds=(0.0, 1.0), clusters=[cluster for _, cluster in each])
     return QuestionOverlap(
-        len(each), float(values.mean()), interval_of_mean(sample), tuple(quantiles(values, (0.25, 0.5, 0.75))),
-        lost, quotes=not texts,
-    )     # fmt: skip
+        len(each),
+        float(values.mean()),
+        interval_of_mean(sample),
+        tuple(quantiles(values, (0.25, 0.5, 0.75))),
+        lost,
+        quotes=not texts,
+    )
 
 
 def cluster_of(line: SetLine) -> str:

@@ -19,8 +19,8 @@ from ragauge.testsets.whole_words import cut_words, whole_words
 
 Freshness = Literal["intact", "moved", "changed", "gone", "unwinnable", "no labels"]
 ORDER: tuple[Freshness, ...] = ("intact", "moved", "changed", "gone", "unwinnable", "no labels")
-QUOTED = 60     # characters of lost evidence in a message
-LEAST_ALIVE = 0.9     # below, a set is to be refreshed
+QUOTED = 60  # characters of lost evidence in a message
+LEAST_ALIVE = 0.9  # below, a set is to be refreshed
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def freshness(found: SetFile, texts: Mapping[str, str], lock: SetLock | None = N
     states = tuple(_example(line, wanted[line.example.query_id], texts, locator, names) for line in lines)
     gold = list(dict.fromkeys(doc_id for line in lines for doc_id in gold_ids(line)))
     documents = {doc_id: doc_id in texts or names.now(doc_id) is not None for doc_id in gold}
-    for state in states:     # a document whose evidence stands elsewhere lives on there
+    for state in states:  # a document whose evidence stands elsewhere lives on there
         for one in state.evidence:
             if one.now is not None:
                 documents[one.was.doc_id] = True
@@ -234,7 +234,10 @@ class _Renamed:
 
 
 def _example(
-    line: SetLine, wanted: Sequence[tuple[EvidenceSpan, str]], texts: Mapping[str, str], locator: Locator,
+    line: SetLine,
+    wanted: Sequence[tuple[EvidenceSpan, str]],
+    texts: Mapping[str, str],
+    locator: Locator,
     names: _Renamed,
 ) -> ExampleState:
     if not wanted:
@@ -251,7 +254,7 @@ def _stretch(
 ) -> EvidenceState:
     """One stretch of evidence, or a whole document, now."""
     text = texts.get(one.doc_id)
-    if not one.runs:     # a whole document, or a span whose words nobody kept
+    if not one.runs:  # a whole document, or a span whose words nobody kept
         if text is None:
             renamed = names.now(one.doc_id)
             return EvidenceState(one, "moved" if renamed else "gone", renamed)
@@ -261,7 +264,7 @@ def _stretch(
         state: Freshness = "intact" if inside and names.same(one.doc_id) else "changed" if inside else "gone"
         start, end = (0, len(text)) if one.start == -1 else (one.start, one.end)
         return EvidenceState(one, state, Located(one.doc_id, start, end, 1.0) if inside else None)
-    for home in dict.fromkeys((one.doc_id, *names.homes(one.doc_id))):     # renamed, and else as it was
+    for home in dict.fromkeys((one.doc_id, *names.homes(one.doc_id))):  # renamed, and else as it was
         there = texts.get(home, "")
         if _same_words(one, there) and locator.stands(one, home):
             state = "intact" if home == one.doc_id else "moved"
@@ -270,7 +273,7 @@ def _stretch(
     if now is None:
         return EvidenceState(one, "gone", None, then)
     there = texts[now.doc_id]
-    if not one.around and not one.short and there.count(then) == 1:     # a quote may cut words, a run does not
+    if not one.around and not one.short and there.count(then) == 1:  # a quote may cut words, a run does not
         start = there.find(then)
         return EvidenceState(one, "moved", Located(now.doc_id, start, start + len(then), 1.0), then, then)
     if now.sure and _same_words(replace(one, start=now.start, end=now.end), there):
@@ -297,8 +300,9 @@ def gone_evidence(found: SetFreshness) -> dict[str, str]:
     """query_id -> what of its evidence stands nowhere, of the examples that are gone or unwinnable."""
     return {
         one.line.example.query_id: "; ".join(_told(stretch) for stretch in one.evidence if stretch.state == "gone")
-        for one in found.examples if one.state in ("gone", "unwinnable")
-    }     # fmt: skip
+        for one in found.examples
+        if one.state in ("gone", "unwinnable")
+    }
 
 
 def _told(one: EvidenceState) -> str:
@@ -352,8 +356,9 @@ def _moved(line: SetLine, evidence: Sequence[EvidenceState]) -> SetLine:
     places = {(one.was.doc_id, one.was.start, one.was.end): one.whole or one.now for one in evidence}
     quotes = {
         (one.was.doc_id, one.was.start, one.was.end): one.whole_text or one.now_text
-        for one in evidence if one.whole is not None or _reworded(one)
-    }     # fmt: skip
+        for one in evidence
+        if one.whole is not None or _reworded(one)
+    }
 
     def span_of(span: Span) -> Span:
         now = places.get((span.doc_id, span.start, span.end))

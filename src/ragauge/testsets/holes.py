@@ -19,10 +19,10 @@ from ragauge.testsets.writing.drawing import TOKENS
 from ragauge.text.sentences import split
 from ragauge.text.tokens import stem, words
 
-SEARCHED = 20     # best documents by BM25 that are looked at
-JUDGED = 3     # passages of an example that the judge sees, at most
-REFERENCE, WHOLE = 0.6, 0.75     # share of a reference's words, and of question and reference together, in a passage
-SHORT = 4     # words of a reference that stand in many passages: without a model one sentence has to hold them all
+SEARCHED = 20  # best documents by BM25 that are looked at
+JUDGED = 3  # passages of an example that the judge sees, at most
+REFERENCE, WHOLE = 0.6, 0.75  # share of a reference's words, and of question and reference together, in a passage
+SHORT = 4  # words of a reference that stand in many passages: without a model one sentence has to hold them all
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SeenPassage:
 
 async def label_holes(
     fresh: SetFreshness, texts: Mapping[str, str], judge: Judge, session: Session, copies: Sequence[LabelCopies] = ()
-) -> LabelHoles:     # fmt: skip
+) -> LabelHoles:
     """Has a judge look at unlabelled passages that hold most of a reference's words.
 
     Examples that were rejected, are not answerable, or have no reference or no gold document are passed by, and
@@ -111,15 +111,17 @@ async def label_holes(
         JudgeError: a model cannot be asked at all.
     """
     states = [
-        one for one in fresh.examples
+        one
+        for one in fresh.examples
         if one.line.example.answerable is not False and one.line.example.references and gold_ids(one.line)
-    ]     # fmt: skip
+    ]
     search = _Search(texts, strict=not asks_models(judge))
     known = {one.query_id: one for one in copies}
     seen = [
-        (one.line.example, passages) for one in states
+        (one.line.example, passages)
+        for one in states
         if (passages := search.passages(one, known.get(one.line.example.query_id)))
-    ]     # fmt: skip
+    ]
     todo = [partial(supports, judge, example, tuple(one.text for one in passages)) for example, passages in seen]
     verdicts = await session.drive(judge, todo)
     holes, undecided = [], 0
@@ -195,8 +197,10 @@ def _terms(text: str) -> frozenset[str]:
 def _enough(held: frozenset[str], reference: frozenset[str], asked: frozenset[str]) -> bool:
     """Whether a text holds so many of the words that it might state the reference."""
     both = reference | asked
-    return bool(reference) and len(held & reference) >= REFERENCE * len(reference) and (
-        len(held & both) >= WHOLE * len(both)
+    return (
+        bool(reference)
+        and len(held & reference) >= REFERENCE * len(reference)
+        and (len(held & both) >= WHOLE * len(both))
     )
 
 

@@ -25,8 +25,8 @@ from ragauge.testsets.unspaced_words import RUN, UnspacedWords
 from ragauge.text.tokens import words
 
 METHOD = "known_item"
-TERMS = (3, 6)     # of a query, at least and at most
-TRIES = 20     # documents drawn in vain before the end, a question still wanted
+TERMS = (3, 6)  # of a query, at least and at most
+TRIES = 20  # documents drawn in vain before the end, a question still wanted
 FIT = (
     "These queries are terms drawn from documents (known items). They are fit to tune k and to find "
     "broken retrieval; they do not settle lexical against dense retrieval."
@@ -88,9 +88,12 @@ def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
     ranks = corpus.ranks(list(made), [[document.doc_id] for document in made.values()])
     for (text, document), found in zip(made.items(), ranks, strict=True):
         example = Example(
-            query_id_of(text), text, relevant=(Relevant((document.doc_id,)),), answerable=True,
+            query_id_of(text),
+            text,
+            relevant=(Relevant((document.doc_id,)),),
+            answerable=True,
             segments={"type": METHOD, "difficulty": difficulty(*found)},
-        )     # fmt: skip
+        )
         yield new_line(example, Curation(origin=Origin(METHOD, type=METHOD, seed=seed, passages=(document.doc_id,))))
 
 

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-DIMENSIONS = 20     # of the embeddings, those in which the questions of both vary most
-FREQUENT = 0.03     # share of all questions that begin with a word, from which it is a feature
-KNOWN = 0.9     # share of either's questions whose overlap must be known
+DIMENSIONS = 20  # of the embeddings, those in which the questions of both vary most
+FREQUENT = 0.03  # share of all questions that begin with a word, from which it is a feature
+KNOWN = 0.9  # share of either's questions whose overlap must be known
 OVERLAP = "overlap with the gold"
-SHOWN = 3     # first words that are named
+SHOWN = 3  # first words that are named
 
 
 def likeness(
     lines: Sequence[SetLine], real: Sequence[SetLine], texts: Mapping[str, str], seed: int = 7
-) -> TwoSampleTest:     # fmt: skip
+) -> TwoSampleTest:
     """A classifier's try to tell a set's questions from real ones.
 
     Length: words, and characters a word. First word: those that 3 % begin with. Writing: a question mark at the end, a

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from ragauge.testsets.shingles import RUN, placed_words, run_hash, shingles
 
-LEAST = 0.2     # share of its shingles by which evidence is found again in its own document
-NEARLY = 0.8     # and in another, where it has to be the same text and not one that resembles it
-STRETCH = 1.5     # how much longer evidence may have become
-SHORT = 8     # evidence of fewer words is told by what stands around it
-AROUND, REACH = 8, 400     # words kept on either side of it, and characters that are looked at for them
-HERE, ELSEWHERE = 0.25, 0.5     # share of what stood around it: in its own document, and in another
-SIMILAR, FEW_RUNS = 0.5, 2     # of changed evidence, where nothing tells what stood around it: a share, or runs
-SLIP = 2     # words by which what stands around it may have shifted
+LEAST = 0.2  # share of its shingles by which evidence is found again in its own document
+NEARLY = 0.8  # and in another, where it has to be the same text and not one that resembles it
+STRETCH = 1.5  # how much longer evidence may have become
+SHORT = 8  # evidence of fewer words is told by what stands around it
+AROUND, REACH = 8, 400  # words kept on either side of it, and characters that are looked at for them
+HERE, ELSEWHERE = 0.25, 0.5  # share of what stood around it: in its own document, and in another
+SIMILAR, FEW_RUNS = 0.5, 2  # of changed evidence, where nothing tells what stood around it: a share, or runs
+SLIP = 2  # words by which what stands around it may have shifted
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ def evidence_in(text: str, doc_id: str, start: int, end: int) -> EvidenceSpan:
     if not held:
         return evidence_of(doc_id, start, end, text[start:end])
     after = [word for word, first, _ in placed if first >= end]
-    before, after = before[low > 0 :][-AROUND:], after[: len(after) - (high < len(text))][:AROUND]     # whole words
+    before, after = before[low > 0 :][-AROUND:], after[: len(after) - (high < len(text))][:AROUND]  # whole words
     own = [word for word, _, _ in held]
     words = [*before, *own, *after]
     around = tuple(shingles(words)) if len(words) >= RUN else ()
     found = EvidenceSpan(
         doc_id, start, end, len(own), tuple(shingles(own)), held[0][1] - start, end - held[-1][2], around, len(before)
-    )     # fmt: skip
+    )
     inside = frozenset(range(len(around))) - found.telling
     return replace(found, around=tuple("" if n in inside else run for n, run in enumerate(around)))
 
@@ -150,9 +150,7 @@ class Locator:
             for n in range(len(words) - length + 1):
                 yield n, run_hash(" ".join(words[n : n + length]))
 
-    def find(
-        self, evidence: EvidenceSpan, homes: Sequence[str], settled: Collection[str] = ()
-    ) -> Located | None:
+    def find(self, evidence: EvidenceSpan, homes: Sequence[str], settled: Collection[str] = ()) -> Located | None:
         """Where most of the evidence stands together, its own document before others; None where it is gone.
 
         In its own document all words in their order come first, and of several such places the one among what stood
@@ -235,7 +233,7 @@ class Locator:
                     places.append(Place(share, len(around.get(place, ())), doc_id == evidence.doc_id, doc_id, place))
         inside = [one for one in places if one.doc_id in own]
         if not inside and len({one.doc_id for one in places}) > 1:
-            return None     # a phrase of many documents
+            return None  # a phrase of many documents
         best = max(inside or places, default=None)
         if best is None:
             return None
@@ -304,7 +302,7 @@ class Locator:
                     del counted[hits[begin][1]]
                 begin += 1
             first = hits[begin]
-            offset = -abs((first[0] - first[1]) - (place - run))     # a place whose ends agree before one that drifts
+            offset = -abs((first[0] - first[1]) - (place - run))  # a place whose ends agree before one that drifts
             if (len(counted), offset) > best[:2]:
                 best = len(counted), offset, (*first, *hits[n])
         number, _, (first_place, first_run, last_place, last_run) = best

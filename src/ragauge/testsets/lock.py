@@ -19,8 +19,8 @@ from ragauge.testsets.locating import EvidenceSpan, Locator, evidence_in
 from ragauge.testsets.shingles import placed_words, shingles
 
 FORMAT = 1
-SAMPLED = 64     # of a document's shingles the smallest, by which a renamed one is found
-RENAMED = 0.5     # share of them by which another is taken for it
+SAMPLED = 64  # of a document's shingles the smallest, by which a renamed one is found
+RENAMED = 0.5  # share of them by which another is taken for it
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ragauge.data.set_file import ENDINGS, SetFile, SetLine, read_set_file, set_
 from ragauge.errors import DataError, UsageError
 from ragauge.testsets.writing.draft import METHOD
 
-NAMED = 3     # examples that a message names
+NAMED = 3  # examples that a message names
 
 
 def drafts_there(path: Path, method: str, seed: int) -> SetFile | None:
@@ -132,9 +132,10 @@ def _filled(example: Example, other: Example) -> Example:
     """An example with another's claims and aspects where it has none."""
     claims, aspects = example.reference_claims, example.aspects
     return replace(
-        example, reference_claims=other.reference_claims if claims is None else claims,
+        example,
+        reference_claims=other.reference_claims if claims is None else claims,
         aspects=other.aspects if aspects is None else aspects,
-    )     # fmt: skip
+    )
 
 
 def _no_set(verb: str, path: Path, error: DataError) -> UsageError:

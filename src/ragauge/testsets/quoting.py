@@ -11,8 +11,8 @@ from ragauge.engine.studies.retrieval import STOP_WORDS
 from ragauge.testsets.shingles import placed_words
 from ragauge.text.sentences import split
 
-ALIKE = 0.9     # of a quotation that is not verbatim, at least
-FEW = 3     # words below which a quotation is no evidence by itself
+ALIKE = 0.9  # of a quotation that is not verbatim, at least
+FEW = 3  # words below which a quotation is no evidence by itself
 NEGATIONS = frozenset(
     ["not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot"]
 )

@@ -23,13 +23,13 @@ from ragauge.testsets.writing.drawing import WINDOW, Drawing
 from ragauge.testsets.writing.plan import Shares, manners, pool, pools_of
 from ragauge.testsets.writing.write_questions import write_questions
 
-A_CALL = 3     # questions
-VAIN = 3     # calls in a row without a question kept that end a type
-DECLINED = 30     # the same of calls in which the model finds the passages allow no such question
-PASSED_BY = 1_000     # drawn passages in a row that allowed no such question before: then there are no others
-WIDEN = 3     # times as many calls at once after a round that gave something
+A_CALL = 3  # questions
+VAIN = 3  # calls in a row without a question kept that end a type
+DECLINED = 30  # the same of calls in which the model finds the passages allow no such question
+PASSED_BY = 1_000  # drawn passages in a row that allowed no such question before: then there are no others
+WIDEN = 3  # times as many calls at once after a round that gave something
 FIT = "These questions were written by a model. They are fit to compare retrievers, not generators (arXiv:2508.11758)."
-ANSWER = "so long an answer as questions about one fact usually have"     # stands for answers not written yet
+ANSWER = "so long an answer as questions about one fact usually have"  # stands for answers not written yet
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Stratum:
         """The calls of the next round: no more questions than are missing."""
         missing = 0 if self.ended else self.wanted - len(self.kept)
         sizes = [min(A_CALL, missing - begin) for begin in range(0, missing, A_CALL)][: self.width]
-        passages = list(dict.fromkeys(islice(self._fertile(), len(sizes))))     # the same twice would write the same
+        passages = list(dict.fromkeys(islice(self._fertile(), len(sizes))))  # the same twice would write the same
         if missing and not passages:
             left = "no document is left" + (" whose passages allow such a question" if self.barren else "")
             self.ended = left if self.calls else "no document of the corpus will do"

@@ -10,8 +10,8 @@ from hashlib import blake2b
 
 from ragauge.text.characters import UNSPACED
 
-RUN = 4     # words of a shingle
-CLUSTERS = re.compile(r"\S+|\s+")     # nothing is composed across white space
+RUN = 4  # words of a shingle
+CLUSTERS = re.compile(r"\S+|\s+")  # nothing is composed across white space
 WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 
 
@@ -41,7 +41,7 @@ def _composed(text: str) -> tuple[str, list[int]]:
             parts.append(form)
             if form == letter:
                 edges += range(begin, begin + len(letter))
-            else:     # what is left beside the letter ends with it
+            else:  # what is left beside the letter ends with it
                 edges += [begin, *[begin + len(letter)] * (len(form) - 1)]
     return "".join(parts), [*edges, len(text)]
 

@@ -12,14 +12,14 @@ from math import inf, log
 from ragauge.text.characters import UNSPACED
 
 RUN = re.compile(rf"[{UNSPACED}]+")
-MAX_LETTERS = 8     # of a word, a letter with its marks counted once
-VIRAMA = 9     # class of the signs that join the next letter to the one before
-MIN_COUNT = 2     # occurrences below which a stretch of letters is no word
-COHESION = 2.5     # log of how much likelier a word is than its parts beside each other by chance
-MAX_CHARS = 200_000     # of a corpus that words are learned from
-ROUNDS = 3     # of cutting the corpus by the words known so far
-MAX_SHARE = 0.4     # share of the documents above which a word tells nothing about one
-MIN_DOCUMENTS = 5     # of a corpus, for that share to mean something
+MAX_LETTERS = 8  # of a word, a letter with its marks counted once
+VIRAMA = 9  # class of the signs that join the next letter to the one before
+MIN_COUNT = 2  # occurrences below which a stretch of letters is no word
+COHESION = 2.5  # log of how much likelier a word is than its parts beside each other by chance
+MAX_CHARS = 200_000  # of a corpus that words are learned from
+ROUNDS = 3  # of cutting the corpus by the words known so far
+MAX_SHARE = 0.4  # share of the documents above which a word tells nothing about one
+MIN_DOCUMENTS = 5  # of a corpus, for that share to mean something
 
 
 class UnspacedWords:

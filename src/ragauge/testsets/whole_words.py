@@ -7,7 +7,7 @@ from functools import cache
 
 from ragauge.text.characters import UNSPACED, marks
 
-REACH = 200     # characters on either side that are looked at: no word is longer
+REACH = 200  # characters on either side that are looked at: no word is longer
 
 
 @cache

@@ -13,7 +13,7 @@ UNSPACED = (
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
-SPACED_UNTIL = 0x0E00     # below, a letter beside a digit or a Latin word belongs to the same word
+SPACED_UNTIL = 0x0E00  # below, a letter beside a digit or a Latin word belongs to the same word
 
 
 @cache
@@ -43,12 +43,12 @@ def _ranges(codes: list[int]) -> str:
 class Mark(NamedTuple):
     """Characters [start, end) of a text, read as something."""
 
-    kind: str     # number, date, name, percent or quote
-    start: int     # first character
-    end: int     # one past the last
-    normal: str     # canonical form
-    unit: str = ""     # what a number counts, "" where nothing says so
-    other: str = ""     # canonical form of the other way to read it, "" where there is one way only
+    kind: str  # number, date, name, percent or quote
+    start: int  # first character
+    end: int  # one past the last
+    normal: str  # canonical form
+    unit: str = ""  # what a number counts, "" where nothing says so
+    other: str = ""  # canonical form of the other way to read it, "" where there is one way only
 
 
 SAME = dict(zip("．，：％﹪٪٫٬＄￥’／（）［］＋", ".,:%%%.,$¥'/()[]+", strict=True))

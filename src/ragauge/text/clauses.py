@@ -10,11 +10,11 @@ from ragauge.text import phrases as verbs
 from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words, finite, gerund, participle
 from ragauge.text.sentences import CODE
 
-LONGEST = 1_200        # characters: a longer sentence is a list or a run-on text, and stays one
-FEWEST = 2             # words with content that each part has of its own
-LONGEST_NAME = 14      # words of an apposition
-FARTHEST_VERB = 10     # words before the verb of an adverbial clause
-DEEPEST = 4            # clauses within clauses
+LONGEST = 1_200  # characters: a longer sentence is a list or a run-on text, and stays one
+FEWEST = 2  # words with content that each part has of its own
+LONGEST_NAME = 14  # words of an apposition
+FARTHEST_VERB = 10  # words before the verb of an adverbial clause
+DEEPEST = 4  # clauses within clauses
 
 # what follows holds only if something else does
 CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
@@ -26,10 +26,10 @@ NOT_IN_NAMES = verbs.AUXILIARIES | verbs.THIRD | verbs.PAST
 class Clause(NamedTuple):
     """One statement of a sentence."""
 
-    text: str     # the statement; a subject or antecedent that the cut took away is put back
-    own: str     # the same without what was put back
-    start: int     # first character of the clause's own part of the sentence
-    end: int     # one past its last; what is inserted in it lies between
+    text: str  # the statement; a subject or antecedent that the cut took away is put back
+    own: str  # the same without what was put back
+    start: int  # first character of the clause's own part of the sentence
+    end: int  # one past its last; what is inserted in it lies between
 
 
 def clauses(sentence: str) -> tuple[Clause, ...]:
@@ -63,7 +63,7 @@ class _Cutter:
     def __init__(self, sentence: str) -> None:
         self.read = TokenizedSentence(sentence)
         self.words = self.read.words
-        self.asides_only = False     # what hangs on a condition is not divided
+        self.asides_only = False  # what hangs on a condition is not divided
 
     def all(self) -> list[Clause]:
         """Every clause; fewer than two where nothing can be cut."""
@@ -160,7 +160,7 @@ class _Cutter:
         last = parts[-1][1:] if self.words[parts[-1][0]] == "and" else ()
         head = next((k for k in range(gaps[0] - 1, 0, -1) if words[k] in verbs.PREPOSITIONS or finite(words, k)), 0) + 1
         listed = [main[head : gaps[0]], *parts[1:-1], last]
-        shared = all(len(run) == 1 for run in listed[:-1]) and len(last) > 1     # "the first, second and third"
+        shared = all(len(run) == 1 for run in listed[:-1]) and len(last) > 1  # "the first, second and third"
         if shared or self.read.strong(main[:head]) is None or not all(map(self.read.thing, listed)):
             return []
         own = [self._clause((*lead, *main[: gaps[0]]), main[0], main[gaps[0] - 1])]
@@ -171,7 +171,7 @@ class _Cutter:
         if main[at] >= self.read.stop or (word not in ("and", "but") and word not in verbs.ADVERBIAL):
             return False
         if main[at] - main[at - 1] > 1 and word in ("and", "but"):
-            return False     # behind a comma: looked at before
+            return False  # behind a comma: looked at before
         if word not in ("and", "but") and self.words[main[at - 1]] in ("as", "even", "ever"):
             return False
         verb = self.read.strong(left)
@@ -180,7 +180,7 @@ class _Cutter:
         if word in ("and", "but"):
             if self.read.leads(right) is not None:
                 return self.read.restored(left, lead, right) is not None
-            narrows = any(self.words[at] in verbs.NARROWING for at in left)     # "the man who ..."
+            narrows = any(self.words[at] in verbs.NARROWING for at in left)  # "the man who ..."
             return self.read.has_own(right) and not narrows
         return self._full(right) and (self._finite(right) or self.read.subject(left, lead) is not None)
 
@@ -203,7 +203,7 @@ class _Cutter:
         if end - start < 2 or self.read.verb(main) is None:
             return False
         right = range(start + (self.words[start] in verbs.JOINING), end)
-        if start == right[0]:      # "has A, is B, and does C"
+        if start == right[0]:  # "has A, is B, and does C"
             later = [range(low + 1, high) for low, high in parts[n + 1 :] if self.words[low] in ("and", "but")]
             if self.read.leads(right) != 0 or not any(each and self.read.leads(each) is not None for each in later):
                 return False

@@ -13,7 +13,7 @@ LINKS = ("of", "de", "del", "the")
 LEADING = frozenset(WORDS["leading"].split())
 LONGEST_MONTH = 24
 FIRST_LIKELY, LAST_YEAR = 1800, 2099
-LATEST_SHORT = 69       # "FY69" is 2069, "FY70" 1970
+LATEST_SHORT = 69  # "FY69" is 2069, "FY70" 1970
 
 
 def at(plain: str, pos: int, digits: int) -> Mark | None:
@@ -80,11 +80,11 @@ def _read(match: re.Match[str] | None, start: int, month: int) -> Mark | None:
         return None
     read = match.groupdict()
     year, day, last, link = (read.get(part) for part in ("year", "day", "last", "link"))
-    if "month" in read and read["month"] is None:      # 2024年
+    if "month" in read and read["month"] is None:  # 2024年
         return Mark("date", start, match.end(), read["year"])
     number = month or int(read.get("month") or 0) or _month(read.get("name") or "") or 0
     normal, other = _normal(year, number, day), _normal(year, number, last) if last else ""
-    if link:      # 3.4.2024 has the day first; 3/4/2024 is read both ways, the month first
+    if link:  # 3.4.2024 has the day first; 3/4/2024 is read both ways, the month first
         swapped = _normal(year, int(day or 0), str(number))
         normal, other = (normal or swapped, "") if link == "." or not swapped else (swapped, normal)
     return Mark("date", start, match.end(), normal, other=other if other != normal else "") if normal else None

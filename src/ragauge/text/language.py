@@ -9,15 +9,15 @@ from ragauge.text.word_files import read_patterns, read_words
 
 WORDS = read_words(__file__, "language")
 
-ENOUGH = 4_000      # characters read
+ENOUGH = 4_000  # characters read
 WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2}(?![^\W\d_]))?")
 ASCII_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]{1,2}(?![A-Za-z]))?")
-FEWEST = 0.12       # share of words that must speak for a language written in Latin letters
-EVIDENCE = 1.5      # words of one language alone: fewer may be names, titles and chance (a word of two counts half)
-LEAD = 0.75         # words by which the best language has to lead, less of a short text's than of a long one's
-NAMED = 0.5         # what a word counts that has a capital within a sentence, as in a name or a title
-MIN_SECOND = 0.02   # share of letters that only the second language of a script has: fewer stand in names
-AHEAD = 0.25        # share of its own evidence by which it has to lead in a text of many words
+FEWEST = 0.12  # share of words that must speak for a language written in Latin letters
+EVIDENCE = 1.5  # words of one language alone: fewer may be names, titles and chance (a word of two counts half)
+LEAD = 0.75  # words by which the best language has to lead, less of a short text's than of a long one's
+NAMED = 0.5  # what a word counts that has a capital within a sentence, as in a name or a title
+MIN_SECOND = 0.02  # share of letters that only the second language of a script has: fewer stand in names
+AHEAD = 0.25  # share of its own evidence by which it has to lead in a text of many words
 
 VOTES: dict[str, tuple[str, ...]] = {}
 for _code, _line in WORDS["common"].items():
@@ -34,7 +34,7 @@ SECOND = [(name[7:9], name[10:], form) for name, form in FORMS.items() if name.s
 LATIN = re.compile(r"[a-zA-Z\u00c0-\u024f]")
 
 
-@lru_cache(maxsize=256)     # the questions about the responses of one batch guess the same texts
+@lru_cache(maxsize=256)  # the questions about the responses of one batch guess the same texts
 def guess(text: str) -> str:
     """ISO 639-1 code of the language, or "und" where nothing tells.
 
@@ -51,7 +51,7 @@ def guess(text: str) -> str:
     if text.isascii():
         return _latin(text)
     counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS.items()}
-    counts["zh"] += counts["ja"] if 0 < counts["ja"] < 0.05 * counts["zh"] else 0     # a stray kana in Chinese
+    counts["zh"] += counts["ja"] if 0 < counts["ja"] < 0.05 * counts["zh"] else 0  # a stray kana in Chinese
     code = max(counts, key=lambda known: counts[known])
     if counts["ja"] and code == "zh" and counts["ja"] >= 0.05 * counts["zh"]:
         code = "ja"

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 from ragauge.errors import without_password
 
-UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
-LEAST_WRITTEN = 1e-8     # amounts below it are written with an exponent
+UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}  # before and after a value
+LEAST_WRITTEN = 1e-8  # amounts below it are written with an exponent
 
 
 def number(value: float | None, kind: str = "mean") -> str:
@@ -24,7 +24,7 @@ def number(value: float | None, kind: str = "mean") -> str:
         return "–"
     if kind == "amount":
         return f"{value:,.0f}" if abs(value) >= 100 else three_digits(value)
-    return f"{value:z.2f}"     # z: what is rounded to 0 has no sign
+    return f"{value:z.2f}"  # z: what is rounded to 0 has no sign
 
 
 def three_digits(value: float) -> str:
@@ -70,10 +70,19 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 
 _STORE: ContextVar[str] = ContextVar("store of commands", default="")
-STORELESS = frozenset({     # commands that read and write no store
-    ("docs",), ("metrics",), ("retrieval",), ("validate",),
-    ("testset", "diff"), ("testset", "export"), ("testset", "freeze"), ("testset", "mark"), ("testset", "vary"),
-})     # fmt: skip
+STORELESS = frozenset(
+    {  # commands that read and write no store
+        ("docs",),
+        ("metrics",),
+        ("retrieval",),
+        ("validate",),
+        ("testset", "diff"),
+        ("testset", "export"),
+        ("testset", "freeze"),
+        ("testset", "mark"),
+        ("testset", "vary"),
+    }
+)
 
 
 def as_sentence(text: str) -> str:

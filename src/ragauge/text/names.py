@@ -20,11 +20,11 @@ from ragauge.text.word_files import read_patterns
 FORMS = read_patterns(__file__, "names")
 INSIDE = re.compile(f"[^\\W{UNSPACED}{HANGUL}]")
 GAP = r"[ \u00a0]"
-LOOKED_AT = 20_000     # characters of a text that is searched for an identifier
-LONGEST = 200          # characters of an identifier
-SHORT_FLAG = 3         # characters up to which a flag's capitals tell: -v and -V
-LONGEST_SHOUT = 3      # words; a longer run of capitals is emphasis
-LOOK = 80              # characters either side that tell whether a line is written in capitals
+LOOKED_AT = 20_000  # characters of a text that is searched for an identifier
+LONGEST = 200  # characters of an identifier
+SHORT_FLAG = 3  # characters up to which a flag's capitals tell: -v and -V
+LONGEST_SHOUT = 3  # words; a longer run of capitals is emphasis
+LOOK = 80  # characters either side that tell whether a line is written in capitals
 SKIPPED = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 
 
@@ -57,7 +57,7 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
     """
     pattern = _words(ascii_only=text.isascii(), linked=language != "de")
     common = frequent(language) if language != "en" else ENGLISH
-    waiting: list[Mark] = []      # a sentence begins with them: names only if capitalised elsewhere
+    waiting: list[Mark] = []  # a sentence begins with them: names only if capitalised elsewhere
     sure: list[Mark] = []
     inside: set[str] = set()
     for match in pattern.finditer(text):
@@ -83,7 +83,7 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
     """The name in a run of capitalised words, and whether only its place may ask for the capital."""
     beside = start >= 2 and text[start - 1] == " " and (text[start - 2].isalnum() or text[start - 2] == ",")
     first = not beside and (not start or FORMS["opening"].search(text, max(0, start - 12), start) is not None)
-    while start and INSIDE.match(text, start - 1):      # iPhone, 5G
+    while start and INSIDE.match(text, start - 1):  # iPhone, 5G
         start -= 1
     start, end, first = _trimmed(text, start, end, common, first=first)
     body = text[start:end]
@@ -114,7 +114,7 @@ def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: 
         return start, end, first
     words, leading = body.split(" "), first
     for n in range(1, len(words)):
-        if words[n - 1].endswith(".") and words[n].lower() in ENGLISH:     # "in the U.S. The next"
+        if words[n - 1].endswith(".") and words[n].lower() in ENGLISH:  # "in the U.S. The next"
             end -= len(" ".join(words[n:])) + 1
             words = words[:n]
             break
@@ -187,7 +187,7 @@ def codes(text: str) -> tuple[str, ...]:
     ('close_all', '--no-cache', '-v', '~/app/a.toml', '2.1.3')
     """
     spans: dict[str, None] = {}
-    masked = FORMS["address"].sub(" ", _readable(text))     # web addresses are names
+    masked = FORMS["address"].sub(" ", _readable(text))  # web addresses are names
     for run in FORMS["run"].finditer(masked):
         before = masked[run.start() - 1 : run.start()]
         code = _code(run[0], glued=before.isalnum()) if len(run[0]) <= LONGEST else ""
@@ -207,7 +207,7 @@ def _code(run: str, *, glued: bool) -> str:
     if version := FORMS["version"].fullmatch(run):
         return "" if FORMS["day"].fullmatch(run) else version[1] or version[2]
     shape = FORMS["shape"].fullmatch(run) if any(map(str.isalpha, run)) else None
-    prose = shape is not None and shape["dotted"] and run.rpartition(".")[2] in ENGLISH     # "the end.the next"
+    prose = shape is not None and shape["dotted"] and run.rpartition(".")[2] in ENGLISH  # "the end.the next"
     return run if shape is not None and not prose else ""
 
 

@@ -29,7 +29,7 @@ CAPITAL_ONLY = frozenset(["ad", "bc", "bce", "ce", "v", "w"])
 SCALES, SHORT_SCALES, CJK_SCALES = (
     {name: int(power) for name, power in _by_name(kind).items()} for kind in ("scales", "short_scales", "cjk_scales")
 )
-CERTAIN_SCALES = ("k", "bn", "mn", "tn")     # "5m" may be metres and "5b" a label
+CERTAIN_SCALES = ("k", "bn", "mn", "tn")  # "5m" may be metres and "5b" a label
 
 PERCENT = frozenset(["%", "percent", "pct", "prozent", "procent"])
 # first word -> the rest
@@ -40,7 +40,7 @@ ONES, TENS, ORDINALS = (
 )
 WORD_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12}
 
-LABEL = read_patterns(__file__, "units")["label"]     # words before such a number
+LABEL = read_patterns(__file__, "units")["label"]  # words before such a number
 NO_LABELS = ENGLISH | OPENERS | WEEKDAYS | dates.MONTHS.keys()
 LABELED = re.compile(rf"(?:{LABEL.pattern}|(?<![^\W_])[^\W\d_]*[A-Z][^\W\d_]*[a-z]|(?<!\w)v\.?) ?$")
 
@@ -75,11 +75,11 @@ ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 class Tail(NamedTuple):
     """What a number's neighbours to the right say."""
 
-    end: int     # where the number itself ends: behind its multiplier, its ordinal ending and its per cent
-    shift: int = 0     # the power of ten to multiply by
-    other: int | None = None     # the power of ten in the other reading, None where there is one reading
-    unit: str = ""     # what is counted
-    percent: bool = False     # whether it is a percentage
+    end: int  # where the number itself ends: behind its multiplier, its ordinal ending and its per cent
+    shift: int = 0  # the power of ten to multiply by
+    other: int | None = None  # the power of ten in the other reading, None where there is one reading
+    unit: str = ""  # what is counted
+    percent: bool = False  # whether it is a percentage
 
 
 def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None:
@@ -105,7 +105,7 @@ def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None
 def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
     word, glued = match[1].lower(), match.start(1) == end
     if word in SCALES:
-        full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3     # Mio.
+        full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3  # Mio.
         return Tail(match.end() + full_stop, SCALES[word])
     if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
         return Tail(match.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
@@ -147,7 +147,7 @@ PHRASE = re.compile(
 )
 ORDINAL = re.compile(rf"(?<!\w)(?:{_either_case(ORDINALS)})\b")
 ENGLISH_WORD = re.compile(r"[A-Za-z]+")
-VAGUE = ("one", "zero")     # "one of them" is no number to check
+VAGUE = ("one", "zero")  # "one of them" is no number to check
 UNBOUNDED = 10**15
 
 
@@ -198,7 +198,7 @@ def _value(phrase: str) -> int | None:
     words = phrase.replace("-", " ").split()
     if words[-1] in ("and", "a", "an") or words[0] == "and":
         return None
-    total, group, least = 0, 0, UNBOUNDED      # the next word must be worth less than `least`
+    total, group, least = 0, 0, UNBOUNDED  # the next word must be worth less than `least`
     for word in words:
         if word in ("a", "an"):
             group = 1
@@ -219,7 +219,7 @@ FORMS = read_patterns(__file__, "numerals")
 NUMBER = FORMS["number"]
 BRACKETS = read_patterns(__file__, "sentences")["bracketed"]
 CHINESE_PERCENT = "百分之"
-LONGEST = 400     # digits; a longer run is no number that anyone wrote
+LONGEST = 400  # digits; a longer run is no number that anyone wrote
 
 
 def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:

@@ -15,7 +15,7 @@ Predicate = Callable[[str], bool]
 
 FORMS = read_patterns(__file__, "patterns")
 WORDS, DECLINING = read_words(__file__, "declining"), read_patterns(__file__, "declining")
-LONGEST = 600           # characters: a longer text says more than that there is no answer
+LONGEST = 600  # characters: a longer text says more than that there is no answer
 MOST_SENTENCES = 4
 ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
 ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
@@ -24,7 +24,7 @@ ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "mar
 def _json(text: str) -> bool:
     """One JSON value and nothing else; NaN and Infinity are no JSON."""
     try:
-        json.loads(text, parse_constant=int)      # which raises ValueError
+        json.loads(text, parse_constant=int)  # which raises ValueError
     except (ValueError, RecursionError):
         return False
     return True

@@ -15,8 +15,8 @@ DETERMINERS, PREPOSITIONS, PRONOUNS = read_sets(__file__, "verbs", "determiners 
 RELATIVE, JOINING, ADVERBIAL, BEHIND_VERB = read_sets(__file__, "verbs", "relative joining adverbial behind_verb")
 SUBJECTS, OBLIQUE, QUANTITY, ELSEWHERE = read_sets(__file__, "verbs", "subjects oblique quantity elsewhere")
 TOKEN = read_patterns(__file__, "phrases")["token"]
-LONGEST_THING = 5      # words of a member of a list
-LONGEST_SUBJECT = 20   # words; a longer one was not understood
+LONGEST_THING = 5  # words of a member of a list
+LONGEST_SUBJECT = 20  # words; a longer one was not understood
 SEPARATORS = frozenset([",", "—", "–"])
 GOVERNED = DETERMINERS | PREPOSITIONS
 BEFORE_NOUN = GOVERNED - PRONOUNS
@@ -26,7 +26,7 @@ SMALL = (GOVERNED | PRONOUNS) - {"i"}
 NARROWING = RELATIVE | {"that"}
 OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
 PLAINLY_ENGLISH = {word for word in ENGLISH if len(word) > 2} - ELSEWHERE
-Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
+Words = tuple[int | str, ...]  # numbers of tokens, and words that are put between them
 
 
 def regular_past(word: str) -> bool:
@@ -86,10 +86,10 @@ class TokenizedSentence:
 
     def __init__(self, sentence: str) -> None:
         self.text = sentence
-        self.spans = [match.span() for match in TOKEN.finditer(sentence)]     # characters [start, end) of each token
+        self.spans = [match.span() for match in TOKEN.finditer(sentence)]  # characters [start, end) of each token
         self.words = [sentence[start:end].replace("’", "'") for start, end in self.spans]
-        self.words[:1] = map(str.lower, self.words[:1])     # so that a later capital ("May", "United") is no verb
-        self.stop = len(self.words)     # nothing is cut from here on
+        self.words[:1] = map(str.lower, self.words[:1])  # so that a later capital ("May", "United") is no verb
+        self.stop = len(self.words)  # nothing is cut from here on
 
     def english(self) -> bool:
         """Whether the rules apply; of a short sentence the language is often guessed wrong, so its own words count."""
@@ -160,7 +160,7 @@ class TokenizedSentence:
         verb = self.strong(ids[begin:]) or self.verb(ids[begin:])
         if not verb:
             return None
-        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):     # "men who had ... were"
+        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):  # "men who had ... were"
             later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
             verb = next(later, begin) - begin
         own = self._trimmed(ids[begin : begin + verb])
@@ -202,7 +202,7 @@ class TokenizedSentence:
         active = word in PAST and any(self.words[at] in DETERMINERS for at in after)
         if verb is None or active or not participle(word):
             return subject
-        only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
+        only = word in PARTICIPLES and word not in PAST  # "known" needs its "is"
         if self.words[left[verb]] not in AUXILIARIES:
             return (*subject, "was") if only else subject
         shared = [left[verb]]

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 ENDS = ("…", "...", "[…]", "[...]", "[truncated]", "(truncated)")
-LEAST = 5          # different texts that look cut; fewer may end so by themselves
-NEARLY = 5         # characters between the lengths of texts that were cut at one length
-MOST = 0.9         # share of the cut texts that have nearly one length, or of all texts where lengths differ
-HALF = 0.5         # share of all texts, where they were cut at one length and none is longer
+LEAST = 5  # different texts that look cut; fewer may end so by themselves
+NEARLY = 5  # characters between the lengths of texts that were cut at one length
+MOST = 0.9  # share of the cut texts that have nearly one length, or of all texts where lengths differ
+HALF = 0.5  # share of all texts, where they were cut at one length and none is longer
 
 
 @dataclass(slots=True)
@@ -27,8 +27,8 @@ class Previews:
 
     count: int = 0
     longest: int = 0
-    lengths: dict[int, int] = field(default_factory=dict)     # of those that look cut -> how many
-    different: set[str] = field(default_factory=set)          # as many as are needed to be sure
+    lengths: dict[int, int] = field(default_factory=dict)  # of those that look cut -> how many
+    different: set[str] = field(default_factory=set)  # as many as are needed to be sure
 
     def see(self, texts: Iterable[str | None]) -> None:
         """Counts texts; what was not recorded is none."""

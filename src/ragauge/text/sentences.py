@@ -91,7 +91,7 @@ def continues(piece: str, stop: int) -> bool:
     return any(FORMS[kind].search(before) for kind in ("german_lead", "enumerator"))
 
 
-_HELD = "\ue000"     # stands for a code span while the rest is read; of the private use area
+_HELD = "\ue000"  # stands for a code span while the rest is read; of the private use area
 
 
 def unmarked(sentence: str, without: Callable[[str], str]) -> str:
@@ -137,7 +137,7 @@ Spans = list[tuple[int, int]]
 BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 LINE, LINE_BREAK = re.compile(f"[^{BREAKS}]+"), re.compile(f"[{BREAKS}]")
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
-MOST_REMEMBERED = 4_000_000     # characters after which the splitter forgets what it decided: about a megabyte
+MOST_REMEMBERED = 4_000_000  # characters after which the splitter forgets what it decided: about a megabyte
 
 
 def split(text: str) -> tuple[Sentence, ...]:
@@ -258,11 +258,11 @@ def _whole_words(text: str, spans: Spans) -> Spans:
 class Unit(NamedTuple):
     """A heading or a sentence."""
 
-    text: str     # `whole[start:end]`; of a heading, its words without the marks
-    start: int     # first character
-    end: int     # one past the last character
-    left: int     # where a piece that begins with this unit begins: before the mark of a heading or list item
-    level: int     # 1 to 6 for a heading, 0 for a sentence
+    text: str  # `whole[start:end]`; of a heading, its words without the marks
+    start: int  # first character
+    end: int  # one past the last character
+    left: int  # where a piece that begins with this unit begins: before the mark of a heading or list item
+    level: int  # 1 to 6 for a heading, 0 for a sentence
     # the headings that a sentence stands under, outermost first; a heading's own are those above it
     headings: tuple[str, ...]
 

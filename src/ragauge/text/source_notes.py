@@ -15,7 +15,7 @@ from ragauge.text.tokens import ENGLISH
 from ragauge.text.word_files import read_patterns
 
 FORMS = read_patterns(__file__, "sentences")
-MARK_CHARS = 14     # of a mark that `split` leaves with the sentence before it
+MARK_CHARS = 14  # of a mark that `split` leaves with the sentence before it
 MOST_WORDS, MOST_HEAD_WORDS, MOST_LINES = 12, 4, 40
 
 
@@ -81,10 +81,10 @@ def footer(text: str) -> int:
         head = FORMS["head"].match(lines[at][1])
         if head is not None and (head["colon"] or not head["rest"]) and (head["rest"] or at + 1 < len(lines)):
             below = (head["rest"], *(line for _, line in lines[at + 1 :]))
-            if all(len(line.split()) <= MOST_WORDS for line in below):     # "Sources:" and short lines to the end
+            if all(len(line.split()) <= MOST_WORDS for line in below):  # "Sources:" and short lines to the end
                 first = min(first, at)
                 break
-    while 1 < first < len(lines) and not lines[first - 1][1]:      # a rule above them
+    while 1 < first < len(lines) and not lines[first - 1][1]:  # a rule above them
         first -= 1
     return lines[first][0] if first < len(lines) else len(text)
 

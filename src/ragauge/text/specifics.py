@@ -51,10 +51,10 @@ def canonical_quote(quote: str) -> str:
 
 Kind = Literal["number", "date", "name", "percent", "quote"]
 ALL: tuple[Kind, ...] = ("number", "date", "name", "percent", "quote")
-CACHED = 50_000     # characters; the finds of a longer text are not kept
-SAMPLE = 1_000      # characters that tell the language
-TELLING = 3         # digits of a number that is known without its multiplier: "5 million" is not 5
-APART = 100         # places between two texts
+CACHED = 50_000  # characters; the finds of a longer text are not kept
+SAMPLE = 1_000  # characters that tell the language
+TELLING = 3  # digits of a number that is known without its multiplier: "5 million" is not 5
+APART = 100  # places between two texts
 DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 
 
@@ -62,12 +62,12 @@ DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 class Specific:
     """One checkable detail: `text` is characters [start, end) of the whole."""
 
-    kind: Kind     # number, date, name, percent or quote
-    text: str     # as written
-    start: int     # first character
-    end: int     # one past the last
-    normal: str     # canonical form: equal for equal meaning
-    unit: str = ""     # what a number counts ("GB", "days", "$"); "" where nothing says so
+    kind: Kind  # number, date, name, percent or quote
+    text: str  # as written
+    start: int  # first character
+    end: int  # one past the last
+    normal: str  # canonical form: equal for equal meaning
+    unit: str = ""  # what a number counts ("GB", "days", "$"); "" where nothing says so
     # canonical form of the other reading where the spelling has two ("03/04/2024", "1.234"); else ""
     other: str = ""
 
@@ -88,7 +88,7 @@ def find(text: str, kinds: Collection[Kind] = ALL) -> tuple[Specific, ...]:
 def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     fixed = _apart([], list(names.addresses(text)))
     exact = list(numerals.find(plain(text))) if kinds & {"number", "date", "percent"} else []
-    exact = [mark for mark in _apart(fixed, exact) if mark.kind != "name"]      # 2024 in an address is no year
+    exact = [mark for mark in _apart(fixed, exact) if mark.kind != "name"]  # 2024 in an address is no year
     called = list(names.find(text, guess(text[:SAMPLE]))) if "name" in kinds else []
     groups = [
         list(find_quotes(text)) if "quote" in kinds else [],
@@ -122,7 +122,7 @@ def _apart(taken: list[Mark], more: list[Mark]) -> list[Mark]:
 class Haystack(NamedTuple):
     """Texts made ready to be searched for many specifics."""
 
-    exact: frozenset[str]     # canonical numbers, dates and percentages, less exact dates included
+    exact: frozenset[str]  # canonical numbers, dates and percentages, less exact dates included
     # folded word -> its places, ascending, over all the texts; texts lie far apart
     places: Mapping[str, Sequence[int]]
     # places of words with a capital; shouted: folded words that occur in capitals throughout
@@ -163,18 +163,18 @@ def _readings(mark: Mark, text: str) -> set[str]:
     both = {mark.normal, mark.other} - {""}
     if mark.kind == "date":
         both = {part for normal in both for part in dates.parts(normal)}
-        if text.startswith("FY", mark.start):       # FY18 is no 18
+        if text.startswith("FY", mark.start):  # FY18 is no 18
             return both
         return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
     if FORMS["bracketed"].search(text, max(0, mark.start - 3), mark.start) and text[mark.end : mark.end + 1] == ")":
-        both |= {f"-{normal}" for normal in both if normal[0] != "-"}      # as accounts write a negative
+        both |= {f"-{normal}" for normal in both if normal[0] != "-"}  # as accounts write a negative
     if mark.kind == "percent":
         return both | {normal.removesuffix("%") for normal in both}
     figure = numerals.figure(text, mark.start, mark.end)
     if sum(map(str.isdigit, figure)) >= TELLING:
-        both.add(figure)      # "1,577 million" where a table in millions has 1,577
+        both.add(figure)  # "1,577 million" where a table in millions has 1,577
     both |= {normal.removeprefix("-") for normal in both}
-    if " " in text[mark.start : mark.end]:      # "room 5 100 people" is not always 5,100
+    if " " in text[mark.start : mark.end]:  # "room 5 100 people" is not always 5,100
         both |= {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
     return both
 
@@ -194,7 +194,7 @@ def found_in(specific: Specific, haystack: Haystack) -> bool:
     if specific.kind in ("number", "date", "percent"):
         exact = haystack.exact
         readings = {specific.normal, specific.other} - {""}
-        days = (form for form in readings if len(form) == 10 and form[4] == "-")      # day and year may stand apart
+        days = (form for form in readings if len(form) == 10 and form[4] == "-")  # day and year may stand apart
         return not readings.isdisjoint(exact) or any({day[:4], f"--{day[5:]}"} <= exact for day in days)
     if specific.kind == "quote":
         parts = (names.pieces(part) for part in specific.normal.split("…"))
@@ -263,8 +263,8 @@ def _near(places: Sequence[int], index: int, reach: int = 0) -> bool:
 
 ClaimKind = Literal["amount", "phrase", "sentence"]
 
-MOST_BESIDE = 2     # words with content beside a number that is a statement by itself
-SHORT = 5           # words with content: fewer make a phrase
+MOST_BESIDE = 2  # words with content beside a number that is a statement by itself
+SHORT = 5  # words with content: fewer make a phrase
 
 
 def claim_kind(text: str) -> ClaimKind:
@@ -283,6 +283,6 @@ NAME: tuple[Kind, ...] = ("name",)
 DATE: tuple[Kind, ...] = ("date",)
 NUMBER: tuple[Kind, ...] = ("number",)
 PERCENT: tuple[Kind, ...] = ("percent",)
-TIME: tuple[Kind, ...] = ("number", "date")     # "in 1912" is a number where no month stands beside it
+TIME: tuple[Kind, ...] = ("number", "date")  # "in 1912" is a number where no month stands beside it
 EXACT: tuple[Kind, ...] = ("number", "date", "percent")
-EVERY: tuple[Kind, ...] = ("number", "date", "percent", "name")     # quotations are not: their words are compared
+EVERY: tuple[Kind, ...] = ("number", "date", "percent", "name")  # quotations are not: their words are compared

@@ -13,19 +13,19 @@ from ragauge.text import numerals
 from ragauge.text.characters import plain
 from ragauge.text.word_files import read_patterns
 
-MOST_LINES = 1_000      # of a text that are looked at
+MOST_LINES = 1_000  # of a text that are looked at
 MOST_COLUMNS = 24
-LONGEST_CELL = 300      # characters: a longer one is prose
-LONGEST_SECTION = 100   # of a line alone within a table
-FEWEST_ROWS = 2         # lines that make a table
-FEWEST_FIELDS = 3       # of a line parted by commas
-MOST_ABOVE = 2          # lines above a table that may be its caption
-MAX_CHARS = 20_000       # of a text that are looked at
-MIN_CELL_LINES = 6       # short lines that make a table of one cell a line
+LONGEST_CELL = 300  # characters: a longer one is prose
+LONGEST_SECTION = 100  # of a line alone within a table
+FEWEST_ROWS = 2  # lines that make a table
+FEWEST_FIELDS = 3  # of a line parted by commas
+MOST_ABOVE = 2  # lines above a table that may be its caption
+MAX_CHARS = 20_000  # of a text that are looked at
+MIN_CELL_LINES = 6  # short lines that make a table of one cell a line
 MAX_CELL_CHARS = 60
-MIN_CELL_SHARE = 0.5     # of the lines that are cells
+MIN_CELL_SHARE = 0.5  # of the lines that are cells
 MIN_AMOUNT_SHARE = 0.25  # of these cells that are amounts: a list or a poem has short lines too
-MIN_TABLE_SHARE = 0.5    # of the characters that stand in rows
+MIN_TABLE_SHARE = 0.5  # of the characters that stand in rows
 FORMS = read_patterns(__file__, "table_rows")
 Layout = Literal["prose", "table", "cells"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
@@ -39,7 +39,7 @@ class Field(NamedTuple):
     end: int
 
 
-Block = tuple[list[list[Field]], list[str]]     # the rows of a table, and the lines above it
+Block = tuple[list[list[Field]], list[str]]  # the rows of a table, and the lines above it
 
 
 def blocks(text: str) -> Iterator[Block]:

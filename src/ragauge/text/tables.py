@@ -14,35 +14,35 @@ from ragauge.text.word_files import read_patterns, read_words
 
 SCALES: dict[str, int] = read_words(__file__, "tables")["scales"]
 FORMS = read_patterns(__file__, "tables")
-LONGEST = 40_000        # characters of a text that are looked at
-MOST_ROWS = 200         # of one table
-WHOLE = 100.0           # per cent: a column that has it gives shares throughout
-LONGEST_SCALE = 8       # words of a note on the scale
-LONGEST_BESIDE = 80     # characters of what stands beside a row's name
+LONGEST = 40_000  # characters of a text that are looked at
+MOST_ROWS = 200  # of one table
+WHOLE = 100.0  # per cent: a column that has it gives shares throughout
+LONGEST_SCALE = 8  # words of a note on the scale
+LONGEST_BESIDE = 80  # characters of what stands beside a row's name
 
 
 class TableCell(NamedTuple):
     """A number of a table."""
 
-    row: int     # row, column: numbers from 0; rows of headers are not counted
+    row: int  # row, column: numbers from 0; rows of headers are not counted
     column: int
-    value: float     # as written, negative in parentheses; a dash is 0
-    percent: bool     # whether it is a percentage, by its sign, its column or its row
-    start: int     # first character in the text
-    end: int     # one past the last
+    value: float  # as written, negative in parentheses; a dash is 0
+    percent: bool  # whether it is a percentage, by its sign, its column or its row
+    start: int  # first character in the text
+    end: int  # one past the last
 
 
 class Table(NamedTuple):
     """A table, read."""
 
-    labels: tuple[str, ...]     # of each row
-    sections: tuple[str, ...]     # per row, the line without numbers that it stands under; "" where there is none
-    headers: tuple[str, ...]     # of each column, all its lines joined, without scale; that of the labels is the first
-    heads: tuple[str, ...]     # the same as they are written
-    caption: str     # what stands over the table and in its corner
-    cells: tuple[TableCell, ...]     # its numbers, by row and column
-    scale: int | None     # the power of ten that its amounts are to be multiplied by; None where nothing says so
-    unscaled: frozenset[int]     # rows that the scale is not for, such as amounts per share
+    labels: tuple[str, ...]  # of each row
+    sections: tuple[str, ...]  # per row, the line without numbers that it stands under; "" where there is none
+    headers: tuple[str, ...]  # of each column, all its lines joined, without scale; that of the labels is the first
+    heads: tuple[str, ...]  # the same as they are written
+    caption: str  # what stands over the table and in its corner
+    cells: tuple[TableCell, ...]  # its numbers, by row and column
+    scale: int | None  # the power of ten that its amounts are to be multiplied by; None where nothing says so
+    unscaled: frozenset[int]  # rows that the scale is not for, such as amounts per share
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ def words(text: str) -> list[str]:
     return _tokens().findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
 
 
-@lru_cache(maxsize=8_192)     # two megabytes when full
+@lru_cache(maxsize=8_192)  # two megabytes when full
 def stem(word: str) -> str:
     """A light English stem of a folded word: possessive, plural, -ing, -ed and -ly taken off.
 
@@ -96,10 +96,10 @@ def has_topic(question: str) -> bool:
     >>> has_topic("Please summarise this document."), has_topic("Summarise the merger."), has_topic("请翻译这篇文章")
     (False, True, False)
     """
-    table = read_words(__file__, "task_words")      # for texts, for what is done with them, of greetings, of grammar
+    table = read_words(__file__, "task_words")  # for texts, for what is done with them, of greetings, of grammar
     text = question.casefold()
     if not text.isascii():
-        for word in table["unspaced"].split():      # the longest first
+        for word in table["unspaced"].split():  # the longest first
             text = text.replace(word, " ")
     text_words = set(words(text))
     return not text_words.issubset(words(table["spaced"])) or (bool(text_words) and text_words <= ENGLISH)
@@ -120,7 +120,7 @@ SPACELESS = re.compile(f"[{UNSPACED}]")
 ASCII_SIGNS = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-@lru_cache(maxsize=256)     # an answer and its references are read by several metrics in a row
+@lru_cache(maxsize=256)  # an answer and its references are read by several metrics in a row
 def answer(text: str) -> str:
     """An answer for comparing: small letters, without punctuation and English articles, single spaces.
 
@@ -163,7 +163,7 @@ LONG_RUN = re.compile(r"[^\W\d_]{200,}|\s{200,}|(?:[^\w\s]|_){200,}")
 CUT = 64
 
 
-@lru_cache(maxsize=512)     # whole passages: few, so that the memory of a process does not grow with the run
+@lru_cache(maxsize=512)  # whole passages: few, so that the memory of a process does not grow with the run
 def count(text: str) -> int:
     """Tokens of a text in the cl100k encoding; other models' encodings differ by some per cent.
 

@@ -70,7 +70,7 @@ def join_lines(alternatives: str) -> str:
 
 
 CONTINUED = re.compile(r"\n\s*\|")
-LOOKED_AT = 400     # characters of a sentence: what kind it is shows early
+LOOKED_AT = 400  # characters of a sentence: what kind it is shows early
 
 
 def compiled(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
@@ -94,7 +94,7 @@ def _expanded(line: str, words: Mapping[str, str]) -> str:
     if re.search(r"\{[A-Z]+\}", line):
         return _expanded(line, words)
     line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
-    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", line) is not None     # none, or endings grown on
+    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", line) is not None  # none, or endings grown on
     start = "" if line.startswith("^") or unspaced else r"\b"
     end = "" if line.endswith("$") or unspaced else r"(?!\w)"
     return f"(?:{start}(?:{line}){end})"

@@ -38,7 +38,7 @@ from ragauge.web.site import HTML, JSON, Moved, NoSuchPage, Site, static, status
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-KEPT = "public, max-age=31536000, immutable"     # the address of a static file changes with it
+KEPT = "public, max-age=31536000, immutable"  # the address of a static file changes with it
 
 
 @dataclass(frozen=True)
@@ -72,29 +72,50 @@ PAGES = (
     Address("/runs", runs.page, "Every run, the newest first.", table=runs.table),
     Address("/runs/{run}", run.page, "One run: verdict, what to do, scores.", "scorecard"),
     Address("/runs/{run}/state", run.state, "How far a run is."),
-    Address("/runs/{run}/examples", examples.page, "The examples of a run: sorted, filtered, a page at a time.",
-            table=examples.table),
-    Address("/runs/{run}/examples/{query_id:text}", examples.one, "One example, with the arithmetic of every score.",
-            "explained_example"),
+    Address(
+        "/runs/{run}/examples",
+        examples.page,
+        "The examples of a run: sorted, filtered, a page at a time.",
+        table=examples.table,
+    ),
+    Address(
+        "/runs/{run}/examples/{query_id:text}",
+        examples.one,
+        "One example, with the arithmetic of every score.",
+        "explained_example",
+    ),
     Address("/compare", compare.page, "Runs held against one.", "comparison", compare.table),
     Address("/history", history.page, "A metric over the runs of a set."),
     Address("/sets", sets.page, "Every version of every test set.", table=sets.table),
     Address("/sets/{name:text}/diff", sets.diff, "What changed between two versions of a set.", table=sets.diff_table),
-    Address("/sets/{name:text}/{version}", sets.one, "One version of a set: labels, runs, examples, what it can show.",
-            table=sets.examples_table),
-    Address("/studies", studies.page, "Every sweep and study of components, and what came of it.",
-            table=studies.table),
-    Address("/studies/{name:text}", studies.one, "One study: trials, charts, segments, what to take.",
-            table=studies.trials_table),
+    Address(
+        "/sets/{name:text}/{version}",
+        sets.one,
+        "One version of a set: labels, runs, examples, what it can show.",
+        table=sets.examples_table,
+    ),
+    Address("/studies", studies.page, "Every sweep and study of components, and what came of it.", table=studies.table),
+    Address(
+        "/studies/{name:text}",
+        studies.one,
+        "One study: trials, charts, segments, what to take.",
+        table=studies.trials_table,
+    ),
     Address("/judges", judges.page, "Every judge with its last check against people.", table=judges.table),
-    Address("/judges/{judge:text}", judges.one, "One judge: how far its means err, its checks, its runs.",
-            table=judges.checks_table),
+    Address(
+        "/judges/{judge:text}",
+        judges.one,
+        "One judge: how far its means err, its checks, its runs.",
+        table=judges.checks_table,
+    ),
     Address("/label", label.page, "What was drawn for people to label; an answer of a draw, for one of them."),
     Address("/label/agreement", label.agreement, "How far judges agree with what people labelled."),
-    Address("/monitor", monitor.page, "Where each monitor stands in each segment, and what came in.",
-            table=monitor.table),
-    Address("/monitor/alerts", monitor.alerts_page, "Every alert, and what people say of it.",
-            table=monitor.alerts_table),
+    Address(
+        "/monitor", monitor.page, "Where each monitor stands in each segment, and what came in.", table=monitor.table
+    ),
+    Address(
+        "/monitor/alerts", monitor.alerts_page, "Every alert, and what people say of it.", table=monitor.alerts_table
+    ),
     Address("/monitor/alerts/{alert:text}", monitor.one_alert, "One alert: since when, where, why, the worst traces."),
     Address("/monitor/drift", monitor.drift, "Whether questions and passages are what they were, and how they differ."),
     Address("/monitor/traces", monitor.traces_page, "What became of each trace.", table=monitor.traces_table),
@@ -118,6 +139,7 @@ def application(site: Site) -> ASGIApp:
 
 def _add(app: FastAPI, site: Site, address: Address) -> None:
     """The routes of a page: its JSON before the page, whose path would take its ending for a part of a name."""
+
     def parts(request: Request) -> Any:
         return address.page(site, request.query_params, **request.path_params)
 
@@ -136,7 +158,7 @@ def _add(app: FastAPI, site: Site, address: Address) -> None:
         with site.served.reading():
             page = parts(request)
             body = site.shown(page.html)
-        later = getattr(page, "afterwards", None)     # of pages that leave something to when they are sent
+        later = getattr(page, "afterwards", None)  # of pages that leave something to when they are sent
         return Response(body, media_type=HTML, background=None if later is None else BackgroundTask(later))
 
     if address.path != "/":
@@ -177,11 +199,9 @@ def _add_actions(app: FastAPI, site: Site) -> None:
 
     app.add_api_route(
         "/monitor/alerts/{alert:text}", resolve, methods=["POST"], include_in_schema=False, response_class=Response
-    )     # fmt: skip
+    )
     app.add_api_route("/label", give, methods=["POST"], include_in_schema=False, response_class=Response)
-    app.add_api_route(
-        "/runs/{run}/{action}", act, methods=["POST"], include_in_schema=False, response_class=Response
-    )     # fmt: skip
+    app.add_api_route("/runs/{run}/{action}", act, methods=["POST"], include_in_schema=False, response_class=Response)
 
 
 def _wants_json(request: Request) -> bool:
@@ -191,6 +211,7 @@ def _wants_json(request: Request) -> bool:
 
 def _add_files(app: FastAPI, site: Site) -> None:
     """Style sheet, script, schemas and what Prometheus reads; and an empty answer to browsers that ask for an icon."""
+
     def file(name: str) -> Response:
         if name not in static():
             raise NoSuchPage(f"no file {name!r} here.")
@@ -222,6 +243,7 @@ def _add_files(app: FastAPI, site: Site) -> None:
 
 def _refused(site: Site) -> Callable[..., Any]:
     """What an error shows: the page of a refusal, or JSON where that was asked for."""
+
     async def answer(request: Request, error: Exception) -> Response:
         if isinstance(error, Moved):
             return RedirectResponse(f"{site.root}{request.url.path}{error}", 303)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from uvicorn import Server
 
-STARTS = 60     # seconds within which a server that has its port answers
+STARTS = 60  # seconds within which a server that has its port answers
 
 
 class Dashboard:
@@ -41,7 +41,7 @@ class Dashboard:
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:     # fmt: skip
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:

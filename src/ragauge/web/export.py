@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FIRST = ("/", *(f"/{path}" for path, _ in SECTIONS if path))
 LINK = re.compile(r' (href|src)="([^"]*)"')
-MOST_DEAD = 5     # pages that could not be made, named
-SLUG = 40     # characters of a name that a file's name repeats
+MOST_DEAD = 5  # pages that could not be made, named
+SLUG = 40  # characters of a name that a file's name repeats
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Export:
         path, _, asked_for = address.partition("?")
         keys = dict(parse_qsl(asked_for, keep_blank_values=True))
         parts = [unquote(part) for part in path.split("/")[1:]]
-        if parts[:1] == ["runs"] and len(parts) > 3 and parts[2] == "examples":     # once, whichever list leads to it
+        if parts[:1] == ["runs"] and len(parts) > 3 and parts[2] == "examples":  # once, whichever list leads to it
             keys = {name: value for name, value in keys.items() if name in ("repeat", "judge")}
         address = path + question(keys)
         if address not in self.files:
@@ -153,10 +153,19 @@ async def asked(app: ASGIApp, address: str) -> tuple[int, bytes]:
     """Status and body of what an application answers, without a network."""
     path, _, asked_for = address.partition("?")
     scope: dict[str, Any] = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-        "path": unquote(path), "raw_path": path.encode(), "query_string": asked_for.encode(), "root_path": "",
-        "headers": [(b"host", b"localhost"), (b"accept", b"text/html")], "client": None, "server": ("localhost", 80),
-    }     # fmt: skip
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": asked_for.encode(),
+        "root_path": "",
+        "headers": [(b"host", b"localhost"), (b"accept", b"text/html")],
+        "client": None,
+        "server": ("localhost", 80),
+    }
     status, parts = 500, []
 
     async def receive() -> dict[str, Any]:
@@ -169,7 +178,7 @@ async def asked(app: ASGIApp, address: str) -> tuple[int, bytes]:
 
     try:
         await app(scope, receive, send)
-    except Exception:     # an application passes its fault on after it has answered 500
+    except Exception:  # an application passes its fault on after it has answered 500
         return 500, b"".join(parts)
     return status, b"".join(parts)
 

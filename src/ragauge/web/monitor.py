@@ -43,10 +43,21 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     from ragauge.web.app import application
 
     share_arenas()
-    site = replace(site_of(ServedOptions(
-        store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
-        allowed_host=wanted.allowed_host, trusted_proxy=wanted.trusted_proxy, no_open=True,
-    ), wanted.config), watching=True)     # fmt: skip
+    site = replace(
+        site_of(
+            ServedOptions(
+                store=wanted.store,
+                host=wanted.host,
+                port=wanted.port,
+                token_file=wanted.token_file,
+                allowed_host=wanted.allowed_host,
+                trusted_proxy=wanted.trusted_proxy,
+                no_open=True,
+            ),
+            wanted.config,
+        ),
+        watching=True,
+    )
     if site.access.needs_token and not (site.access.tokens.every or site.access.tokens.ingest):
         raise UsageError(f"--token-file {wanted.token_file}: no token sends traces. Add a line ingest: TOKEN.")
     kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
@@ -60,7 +71,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         for line in _first_lines(wanted, site.store, address):
             say(line)
 
-    signal.signal(signal.SIGTERM, _ended)     # as Ctrl-C does, it ends the work and closes the store
+    signal.signal(signal.SIGTERM, _ended)  # as Ctrl-C does, it ends the work and closes the store
     try:
         listen_and_serve(service.beside(application(site), site.access), site, wanted.port, announced, service.leave)
     finally:

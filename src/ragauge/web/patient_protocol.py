@@ -10,12 +10,12 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from ragauge.web import patience
 
 
-class PatientProtocol(AutoHTTPProtocol):     # type: ignore[valid-type, misc]
+class PatientProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
     """The server's protocol of HTTP, which closes a connection on which a request is not whole after its time."""
 
     _waiting: asyncio.TimerHandle | None = None
     _lingering: asyncio.TimerHandle | None = None
-    _began: float | None = None     # when the request began that comes in
+    _began: float | None = None  # when the request began that comes in
 
     def connection_made(self, transport: Any) -> None:
         """Begins to wait for a request."""
@@ -37,7 +37,7 @@ class PatientProtocol(AutoHTTPProtocol):     # type: ignore[valid-type, misc]
         cycle, left = self.cycle, (self._began or 0.0) + patience.PATIENCE - self.loop.time()
         self._began = None
         super().on_response_complete()
-        if cycle is not None and cycle.more_body:     # it was answered before it was whole
+        if cycle is not None and cycle.more_body:  # it was answered before it was whole
             self._lingering = self.loop.call_later(max(0.0, min(patience.LINGERING, left)), self._close_half, cycle)
 
     def connection_lost(self, exc: Exception | None) -> None:

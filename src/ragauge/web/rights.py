@@ -14,8 +14,8 @@ from typing import Literal
 
 from ragauge.errors import UsageError
 
-LEAST_TOKEN = 16             # characters
-IDLE, LONGEST = 3600.0, 12 * 3600.0     # seconds without a request, and in all, after which a session ends
+LEAST_TOKEN = 16  # characters
+IDLE, LONGEST = 3600.0, 12 * 3600.0  # seconds without a request, and in all, after which a session ends
 LINE = re.compile(r"(read|write|ingest):\s*(\S*)")
 MAKE = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe())'"
 Right = Literal["", "read", "write"]
@@ -99,7 +99,7 @@ class Sessions:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._open: dict[str, tuple[Right, float, float]] = {}     # right, when it began, when it was seen last
+        self._open: dict[str, tuple[Right, float, float]] = {}  # right, when it began, when it was seen last
 
     def begin(self, right: Right) -> str:
         """A new session's secret."""

@@ -25,8 +25,8 @@ from ragauge.web.rights import LEAST_TOKEN, LONGEST, AccessTokens, Right, Sessio
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 1 << 20          # bytes of a form
-LOGIN_DELAY = 0.5            # seconds that a wrong token waits for its answer
+MOST_BODY = 1 << 20  # bytes of a form
+LOGIN_DELAY = 0.5  # seconds that a wrong token waits for its answer
 COOKIE = "ragauge_session"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SAFE = ("GET", "HEAD")
@@ -152,9 +152,13 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, access: Access, refusal: Refusal, ready: Callable[[], str] = str,
+        self,
+        app: ASGIApp,
+        access: Access,
+        refusal: Refusal,
+        ready: Callable[[], str] = str,
         sessions: Sessions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._app, self._access, self._refusal, self._ready = app, access, refusal, ready
         self._sessions = sessions or Sessions()
 
@@ -372,17 +376,24 @@ def _with_headers(send: Send, loopback: bool) -> Send:
     """
     referrer = "no-referrer" if loopback else "same-origin"
     fixed = {
-        "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": referrer,
-        "cross-origin-resource-policy": "same-origin", "cross-origin-opener-policy": "same-origin",
-    }     # fmt: skip
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": referrer,
+        "cross-origin-resource-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+    }
 
     async def sends(message: Message) -> None:
         if message["type"] == "http.response.start":
             named = {name.lower() for name, _ in message.get("headers", [])}
             more = fixed if b"cache-control" in named else {**fixed, "cache-control": "private, no-cache"}
-            message = {**message, "headers": [
-                *message.get("headers", []), *((name.encode(), value.encode()) for name, value in more.items()),
-            ]}     # fmt: skip
+            message = {
+                **message,
+                "headers": [
+                    *message.get("headers", []),
+                    *((name.encode(), value.encode()) for name, value in more.items()),
+                ],
+            }
         await send(message)
 
     return sends

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Server
 
-GRACE = 2     # seconds that answers which are under way have at the end
+GRACE = 2  # seconds that answers which are under way have at the end
 
 
 def site_of(wanted: ServedOptions, config: Path | None = None) -> Site:
@@ -46,12 +46,17 @@ def site_of(wanted: ServedOptions, config: Path | None = None) -> Site:
         raise UsageError("--export writes files, which no address and no token stand before: leave these options out.")
     reads = wanted.read_only or exported
     access = Access(
-        wanted.host, "", tuple(wanted.allowed_host), base, reads, rights=tokens,
+        wanted.host,
+        "",
+        tuple(wanted.allowed_host),
+        base,
+        reads,
+        rights=tokens,
         trusted_proxies=tuple(wanted.trusted_proxy),
-    )  # fmt: skip
+    )
     store = served_store(wanted.store, read_only=wanted.read_only)
     site = Site(store, access, exported, regression_set(), config)
-    runs(limit=1, store=site.store)     # it is made, upgraded and refused here, not under a page
+    runs(limit=1, store=site.store)  # it is made, upgraded and refused here, not under a page
     return site
 
 
@@ -101,9 +106,12 @@ def require(feature: str, extra: str) -> None:
 
 
 def listen_and_serve(
-    app: ASGIApp, site: Site, port: int, announce: Callable[[str], None],
+    app: ASGIApp,
+    site: Site,
+    port: int,
+    announce: Callable[[str], None],
     leave: Callable[[], Awaitable[None]] | None = None,
-) -> None:     # fmt: skip
+) -> None:
     """Serves an application until it is interrupted; arguments and errors are those of `listen`."""
     server, listening = listen(app, site, port, announce, leave)
     with suppress(KeyboardInterrupt), listening:
@@ -111,9 +119,12 @@ def listen_and_serve(
 
 
 def listen(
-    app: ASGIApp, site: Site, port: int, announce: Callable[[str], None],
+    app: ASGIApp,
+    site: Site,
+    port: int,
+    announce: Callable[[str], None],
     leave: Callable[[], Awaitable[None]] | None = None,
-) -> tuple[Server, socket.socket]:     # fmt: skip
+) -> tuple[Server, socket.socket]:
     """A server that is ready to run, and the socket that it listens at.
 
     Args:
@@ -145,10 +156,17 @@ def listen(
             if leave is not None:
                 await leave()
 
-    config = uvicorn.Config(     # no access log: an address may hold what was searched for
-        app, log_level="warning", access_log=False, server_header=False, lifespan="off", ws="none",
-        proxy_headers=False, timeout_graceful_shutdown=GRACE, http=PatientProtocol,
-    )     # fmt: skip
+    config = uvicorn.Config(  # no access log: an address may hold what was searched for
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
+        http=PatientProtocol,
+    )
     return Announced(config), listening
 
 

@@ -30,13 +30,21 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
 # path and name of what the head of every page leads to
-SECTIONS = (("", "Overview"), ("runs", "Runs"), ("history", "History"), ("sets", "Sets"), ("studies", "Studies"),
-            ("judges", "Judges"), ("label", "Labels"), ("glossary", "Glossary"))     # fmt: skip
+SECTIONS = (
+    ("", "Overview"),
+    ("runs", "Runs"),
+    ("history", "History"),
+    ("sets", "Sets"),
+    ("studies", "Studies"),
+    ("judges", "Judges"),
+    ("label", "Labels"),
+    ("glossary", "Glossary"),
+)
 MONITOR = ("monitor", "Monitor")
-MOST_NEAR = 5     # names of runs in a refusal
+MOST_NEAR = 5  # names of runs in a refusal
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
-Table = tuple[list[str], list[dict[str, Any]]]     # columns and rows of a page's other forms
+Table = tuple[list[str], list[dict[str, Any]]]  # columns and rows of a page's other forms
 
 
 class NoSuchPage(RagaugeError):  # noqa: N818 - what happened
@@ -61,8 +69,7 @@ def environment() -> Environment:
 
     made = report.environment()
     made = made.overlay(loader=ChoiceLoader([PackageLoader("ragauge.web"), PackageLoader("ragauge.reporting")]))
-    made.globals.update(quoted=lambda name: quote(str(name), safe=""), question=question, clock=clock,
-                        command=command)
+    made.globals.update(quoted=lambda name: quote(str(name), safe=""), question=question, clock=clock, command=command)
     return made
 
 
@@ -145,7 +152,7 @@ class Site:
     def _found(self, opening: Callable[..., OpenRun], kind: str, name: str) -> OpenRun:
         try:
             return opening(name, store=self.store)
-        except UnknownName as error:     # the few names that are most like it, and where all are
+        except UnknownName as error:  # the few names that are most like it, and where all are
             named = ", ".join(nearest(error.name, error.known, MOST_NEAR))
             near = f"{'; nearest: ' if named else ''}{named}. All are listed on {self.root}/runs."
             raise NoSuchPage(f"no {kind} {name[:200]!r}{near}") from error
@@ -169,11 +176,21 @@ class Site:
             values: what it shows.
         """
         frame: dict[str, Any] = {
-            "frame": "served.html", "root": self.root, "here": f"{self.root}/{here}",
-            "digest": digest(), "csrf": self.access.csrf, "read_only": self.access.read_only, "now": "",
-            "manage": None, "most_note": MOST_NOTE, "exported": self.exported, "told": "",
-            "regression_set": self.regression_set, "live": None, "logs_out": self.access.needs_token,
-        }     # fmt: skip
+            "frame": "served.html",
+            "root": self.root,
+            "here": f"{self.root}/{here}",
+            "digest": digest(),
+            "csrf": self.access.csrf,
+            "read_only": self.access.read_only,
+            "now": "",
+            "manage": None,
+            "most_note": MOST_NOTE,
+            "exported": self.exported,
+            "told": "",
+            "regression_set": self.regression_set,
+            "live": None,
+            "logs_out": self.access.needs_token,
+        }
         if "sections_of_site" not in values:
             frame["sections_of_site"] = self.sections(watched=self._watched())
         return environment().get_template(template).render({**frame, **values})
@@ -199,7 +216,7 @@ class Site:
         if plain:
             return JSON, json_text({"status": status, "error": why})
         template = "login.html" if login else "refused.html"
-        heads = self.sections(watched=False)     # without a look into the store, which may be what is wrong
+        heads = self.sections(watched=False)  # without a look into the store, which may be what is wrong
         return HTML, self.render(template, "", status=status, why=why, to=login, sections_of_site=heads)
 
 
@@ -216,7 +233,7 @@ def there(kind: str, name: str, known: Iterable[str]) -> None:
 
 def asked_of(
     given: QueryParams, known: Sequence[str], begins: Sequence[str] = (), many: Sequence[str] = ()
-) -> dict[str, str]:     # fmt: skip
+) -> dict[str, str]:
     """What an address asks for, checked; a key without a value counts as left out, as forms send it.
 
     Args:

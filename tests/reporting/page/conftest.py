@@ -113,9 +113,7 @@ def pages() -> dict[int, Node]:
 
 
 @pytest.fixture
-def page(
-    whole: Callable[[int], ScorecardData], tree: Callable[[ScorecardData], Node], pages: dict[int, Node]
-) -> Node:
+def page(whole: Callable[[int], ScorecardData], tree: Callable[[ScorecardData], Node], pages: dict[int, Node]) -> Node:
     """The page of a full scorecard of 60 examples, made once a module."""
     if 60 not in pages:
         pages[60] = tree(whole(60))

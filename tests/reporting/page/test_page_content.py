@@ -54,9 +54,12 @@ def test_what_changed_shows_every_metric_once(whole: Whole, page: Any) -> None:
     assert "+1%" in rows["latency"]
     heads = [row.text for row in table.all("tr") if "layer" in row.classes]
     assert [head.partition(" (")[0] for head in heads] == [
-        "▼ Worse", "▲ Better", "? Not enough data", "= No change seen",
-    ]     # fmt: skip
-    assert len(list(table.all("svg"))) == len(rows) - 1     # one has no interval
+        "▼ Worse",
+        "▲ Better",
+        "? Not enough data",
+        "= No change seen",
+    ]
+    assert len(list(table.all("svg"))) == len(rows) - 1  # one has no interval
 
 
 def test_causes_stand_before_and_after(whole: Whole, page: Any) -> None:
@@ -160,8 +163,19 @@ def test_no_judge_and_one_example(whole: Whole, tree: Tree) -> None:
 
 def test_nothing_at_all(whole: Whole, tree: Tree) -> None:
     """A run without examples and without metrics still makes a page."""
-    card = replace(whole(2), n=0, summaries=(), segments={}, findings=(), causes={}, failed_examples=0, worst=(),
-                   overview=Overview(), baseline=None, definitions={})     # fmt: skip
+    card = replace(
+        whole(2),
+        n=0,
+        summaries=(),
+        segments={},
+        findings=(),
+        causes={},
+        failed_examples=0,
+        worst=(),
+        overview=Overview(),
+        baseline=None,
+        definitions={},
+    )
     page = tree(card)
     page.check_links()
     assert "Nothing was evaluated." in page.text
@@ -174,8 +188,11 @@ def test_response_without_passages_answer_or_texts(whole: Whole, tree: Tree) -> 
     none: Response = replace(first.response, passages=None, answer=None, citations=None, error="timed out")
     empty = replace(second.response, passages=(), citations=None)
     texts = replace(third.response, passages=tuple(replace(p, text=None) for p in third.response.passages or ()))
-    page = tree(replace(card, worst=(replace(first, response=none), replace(second, response=empty),
-                                     replace(third, response=texts))))     # fmt: skip
+    page = tree(
+        replace(
+            card, worst=(replace(first, response=none), replace(second, response=empty), replace(third, response=texts))
+        )
+    )
     page.check_links()
     one, two, three = page.with_class("ex-body")
     assert "The system failed: timed out" in one.text
@@ -193,7 +210,7 @@ def test_other_scripts_keep_their_direction(whole: Whole, tree: Tree) -> None:
     view = replace(view, example=example, response=replace(view.response, answer=hebrew), evidence={})
     page = tree(replace(card, worst=(view,)))
     texts = [node for node in page.with_class("text") if hebrew in node.text]
-    assert len(texts) == 2     # answer and reference
+    assert len(texts) == 2  # answer and reference
     assert all(node.attributes["dir"] == "auto" for node in texts)
     assert any(node.text.strip() == arabic for node in page.all("bdi"))
 

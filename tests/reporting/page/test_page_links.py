@@ -58,15 +58,22 @@ def test_names_that_look_alike_get_ids_of_their_own(whole: Whole, tree: Tree) ->
     """Segment values and ids that differ only in marks, or hold nothing an id can, are still told apart."""
     card = whole(20)
     rows = [
-        replace(row, query_id=("a b", "a-b", "a.b", "??", "")[place % 5] + "!" * (place // 5),
-                segments={"x y": "p q", "x-y": "p-q"})
+        replace(
+            row,
+            query_id=("a b", "a-b", "a.b", "??", "")[place % 5] + "!" * (place // 5),
+            segments={"x y": "p q", "x-y": "p-q"},
+        )
         for place, row in enumerate(card.overview.listed)
-    ]  # fmt: skip
+    ]
     summaries = card.segments["type"]["temporal"]
-    page = tree(replace(
-        card, segments={"x y": {"p q": summaries, "?": summaries}, "x-y": {"p-q": summaries, "!": summaries}},
-        overview=replace(card.overview, listed=tuple(rows)), worst=(),
-    ))  # fmt: skip
+    page = tree(
+        replace(
+            card,
+            segments={"x y": {"p q": summaries, "?": summaries}, "x-y": {"p-q": summaries, "!": summaries}},
+            overview=replace(card.overview, listed=tuple(rows)),
+            worst=(),
+        )
+    )
     page.check_links()
 
 
@@ -99,8 +106,12 @@ def test_labels_show_without_colour(page: Any) -> None:
     """Every claim of an answer carries a sign and its label in words beside its colour."""
     body = page.with_class("ex-body")[0]
     signs = {sup.text for sup in body.all("sup")}
-    for sign, words in (("✓1", "supported by the passages"), ("✗2", "contradicted by the passages"),
-                        ("○3", "not in the passages"), ("?4", "no verdict")):     # fmt: skip
+    for sign, words in (
+        ("✓1", "supported by the passages"),
+        ("✗2", "contradicted by the passages"),
+        ("○3", "not in the passages"),
+        ("?4", "no verdict"),
+    ):
         assert f"{words}, claim {sign}" in signs
 
 
@@ -182,9 +193,11 @@ def test_every_mark_of_every_chart_is_a_link(page: Any) -> None:
         linked = [shape for link in chart.all("a") for shape in link.all("path", "line", "rect")]
         assert linked, title
         marks = [
-            shape for group in chart.all("g") for shape in group.parts
+            shape
+            for group in chart.all("g")
+            for shape in group.parts
             if getattr(shape, "tag", "") in ("path", "line", "rect") and drawn(shape)
-        ]  # fmt: skip
+        ]
         assert not [shape.attributes for shape in marks], title
         for link in chart.all("a"):
             target = ids[link.attributes["href"][1:]]
@@ -205,7 +218,7 @@ def drawn(shape: Any) -> bool:
 def test_position_leads_to_relevant_passages_there(whole: Whole, page: Any) -> None:
     """A third of the context lists the examples with a relevant passage in it, those that passed one over first."""
     card = whole(60)
-    for name, ranks in (("first", {1, 2}), ("middle", {3}), ("last", {4, 5})):     # of five passages
+    for name, ranks in (("first", {1, 2}), ("middle", {3}), ("last", {4, 5})):  # of five passages
         relevant = {row.query_id: ranks & set(row.relevant or ()) for row in card.overview.listed}
         there = {query_id: wanted for query_id, wanted in relevant.items() if wanted}
         used = {row.query_id: set(row.used or ()) for row in card.overview.listed}

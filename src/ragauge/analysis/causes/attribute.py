@@ -46,7 +46,7 @@ from ragauge.metrics.catalogue import classes
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.topics import is_task
 
-DECIDED = 0.5     # from here on a component is more likely at fault than all else together
+DECIDED = 0.5  # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
 OVERLOOKED = "the judge may have overlooked it: pairs known to be false score lower"
 LABELS = "gold documents (relevant)"
@@ -203,8 +203,8 @@ ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECIDING)
 BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
 
 
-SHOWING = ("labels", "verify_answer", "verify_reference", "agree", "meet_criteria")     # the facts that show a failure
-SHOWS_NOTHING = "meet_criteria.verdicts"     # of criteria that no answer has to meet
+SHOWING = ("labels", "verify_answer", "verify_reference", "agree", "meet_criteria")  # the facts that show a failure
+SHOWS_NOTHING = "meet_criteria.verdicts"  # of criteria that no answer has to meet
 
 
 def attribute(

@@ -16,10 +16,10 @@ from ragauge.analysis.causes.row import Lack
 from ragauge.analysis.results.confirmed import CauseTally, Experiment, ExperimentOutcome, Graded, Rule, Verdict
 from ragauge.data.response import REDACTED, Passage
 
-Gold = tuple[Passage, ...] | None     # the labelled passages from a corpus; None where there is none
+Gold = tuple[Passage, ...] | None  # the labelled passages from a corpus; None where there is none
 Handed = tuple[Passage, ...] | Lack
 
-CHANGED, UNCHANGED = 0, 1     # the repeats under which a run keeps the new answers and the controls
+CHANGED, UNCHANGED = 0, 1  # the repeats under which a run keeps the new answers and the controls
 WRONG, PARTLY, RIGHT = 0, 1, 2
 NO_GOLD = "no labelled passages at hand: give the corpus"
 NO_TEXTS = "the passages' texts were not recorded"
@@ -59,7 +59,7 @@ def _swapped(seen: CauseContext, gold: Gold) -> Handed:
 def _renewed(seen: CauseContext, gold: Gold) -> Handed:
     """The same without the passages that are outdated."""
     if not gold:
-        return Lack(NO_GOLD)     # what was recorded of the document may be the outdated version itself
+        return Lack(NO_GOLD)  # what was recorded of the document may be the outdated version itself
     return _filled(seen, gold, [passage for n, passage in enumerate(seen.passages or (), 1) if n not in seen.stale])
 
 
@@ -108,39 +108,60 @@ def _numbered(seen: CauseContext, numbers: Sequence[int] | set[int] | frozenset[
 
 
 SWAP_IN = Rule(
-    "swap in", "the labelled passages first, in place of the last ones", "right",
-    "the answer is right", "it is no better",
-)  # fmt: skip
+    "swap in",
+    "the labelled passages first, in place of the last ones",
+    "right",
+    "the answer is right",
+    "it is no better",
+)
 RENEW = Rule(
-    "renew", "the labelled passages in place of the outdated ones", "right",
-    "the answer is right", "it is no better",
-)  # fmt: skip
-DROP = Rule(
-    "drop", "only the passages that hold evidence", "right", "the answer is right", "it is no better"
-)  # fmt: skip
+    "renew", "the labelled passages in place of the outdated ones", "right", "the answer is right", "it is no better"
+)
+DROP = Rule("drop", "only the passages that hold evidence", "right", "the answer is right", "it is no better")
 FIRST = Rule(
-    "move first", "the same passages, those with the evidence first", "right or open",
-    "the answer is right", "",
-)  # fmt: skip
+    "move first", "the same passages, those with the evidence first", "right or open", "the answer is right", ""
+)
 ONLY = Rule(
-    "labelled only", "the labelled passages and nothing else", "still wrong",
-    "the answer is no better", "it is right: what else was handed on is to blame",
-)  # fmt: skip
+    "labelled only",
+    "the labelled passages and nothing else",
+    "still wrong",
+    "the answer is no better",
+    "it is right: what else was handed on is to blame",
+)
 SETTLE = Rule(
-    "settle", "the labelled passages first, in place of the last ones", "right",
-    "the answer is right: evidence was missing", "it is no better: the answer is at fault",
-)  # fmt: skip
+    "settle",
+    "the labelled passages first, in place of the last ones",
+    "right",
+    "the answer is right: evidence was missing",
+    "it is no better: the answer is at fault",
+)
 HANDS: Mapping[Rule, Callable[[CauseContext, Gold], Handed]] = {
-    SWAP_IN: _swapped, SETTLE: _swapped, RENEW: _renewed, DROP: _only_evidence, FIRST: _evidence_first,
+    SWAP_IN: _swapped,
+    SETTLE: _swapped,
+    RENEW: _renewed,
+    DROP: _only_evidence,
+    FIRST: _evidence_first,
     ONLY: _only_labelled,
-}  # fmt: skip
+}
 RULES: Mapping[str, Rule] = {
-    UNCLEAR.name: SETTLE, "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN,
+    UNCLEAR.name: SETTLE,
+    "empty_retrieval": SWAP_IN,
+    "stale_source": RENEW,
+    "compound": SWAP_IN,
     "not_in_index": SWAP_IN,
-    "retrieval_miss": SWAP_IN, "ranked_low": SWAP_IN, "lost_before_prompt": SWAP_IN, "span_cut": SWAP_IN,
-    "wrong_refusal": ONLY, "off_topic": ONLY, "contradicted": ONLY, "noise": DROP, "ignored": FIRST,
-    "hallucinated": ONLY, "wrong_answer": ONLY, "incomplete": ONLY,
-}  # fmt: skip
+    "retrieval_miss": SWAP_IN,
+    "ranked_low": SWAP_IN,
+    "lost_before_prompt": SWAP_IN,
+    "span_cut": SWAP_IN,
+    "wrong_refusal": ONLY,
+    "off_topic": ONLY,
+    "contradicted": ONLY,
+    "noise": DROP,
+    "ignored": FIRST,
+    "hallucinated": ONLY,
+    "wrong_answer": ONLY,
+    "incomplete": ONLY,
+}
 
 
 def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Experiment | str:

@@ -8,7 +8,7 @@ from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why
 from ragauge.data.criterion import CriterionVerdict
 from ragauge.data.facts import CriteriaFacts
 
-CRITERION = "criterion:"     # how the name of the cause begins that a required criterion is
+CRITERION = "criterion:"  # how the name of the cause begins that a required criterion is
 
 
 def required_criteria(context: CauseContext) -> tuple[CriterionVerdict, ...]:

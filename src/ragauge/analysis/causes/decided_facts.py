@@ -12,17 +12,21 @@ from typing import Literal
 from ragauge.analysis.causes.score_bands import DOUBTFUL_P
 from ragauge.data.readability import ControlledFact, Readability
 
-EVEN = 0.5             # from here on a probability reads as yes
-MIN_NO_SHARE = 0.05    # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures it
-SCATTERED = "cells"    # the layout whose lines part a label, its year and its amount: a judge of words joins none
+EVEN = 0.5  # from here on a probability reads as yes
+MIN_NO_SHARE = 0.05  # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures it
+SCATTERED = "cells"  # the layout whose lines part a label, its year and its amount: a judge of words joins none
 
 Decision = Literal["yes", "no", "open"]
 
 
 def decide(
-    p: float | None, verdict: bool, fact: ControlledFact, readability: Readability | None,
-    passes: bool = False, contradicted: bool = False,
-) -> Decision:     # fmt: skip
+    p: float | None,
+    verdict: bool,
+    fact: ControlledFact,
+    readability: Readability | None,
+    passes: bool = False,
+    contradicted: bool = False,
+) -> Decision:
     """What a judge's finding on one claim says: yes, no, or neither.
 
     Args:

@@ -133,9 +133,7 @@ def none_relevant(seen: CauseContext) -> bool:
     """Whether every rating decides that its passage is not relevant to the question; never to one without a topic."""
     facts = seen.asked("rate_passages")
     known = isinstance(facts, RelevanceFacts) and names_topic(seen.example.query, seen.facts.readability)
-    return known and all(
-        rating.relevant is False and seen.is_no("relevance", rating.p) for rating in facts.ratings
-    )
+    return known and all(rating.relevant is False and seen.is_no("relevance", rating.p) for rating in facts.ratings)
 
 
 def disagrees(seen: CauseContext, claims: Iterable[Claim]) -> float:

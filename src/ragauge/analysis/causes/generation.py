@@ -89,9 +89,9 @@ def _ignored(seen: CauseContext) -> Verdict:
     if seen.used or seen.mended.usage or (seen.claims_whole and not seen.unsupported):
         return None
     if _unread(seen):
-        return Lack(seen.lack("verify_answer.refuse"))     # a refusal uses no passage
+        return Lack(seen.lack("verify_answer.refuse"))  # a refusal uses no passage
     if seen.reference is None and seen.likely_only:
-        return None     # a passage on the topic is no evidence yet
+        return None  # a passage on the topic is no evidence yet
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
     if not all(seen.is_supported(claim) == "no" for claim in seen.claims or ()):
@@ -111,7 +111,7 @@ def _hallucinated(seen: CauseContext) -> Verdict:
     at all, says whether the evidence was there: no labels, no reference, no plain ratings.
     """
     if _unread(seen):
-        return Lack(seen.lack("verify_answer.refuse"))     # a refusal stands in no passage
+        return Lack(seen.lack("verify_answer.refuse"))  # a refusal stands in no passage
     if bare := seen.bare:
         numbered = [claim.n for claim in bare]
         vague = any(claim.reason == NOT_SUPPORTED for claim in bare)
@@ -209,39 +209,53 @@ def _share(seen: CauseContext, claims: Sequence[Claim]) -> str:
 
 
 MISSED_REFUSAL = CauseRow(
-    "missed_refusal", "generation", "Give the prompt a way out: say so when the passages do not hold the answer.",
+    "missed_refusal",
+    "generation",
+    "Give the prompt a way out: say so when the passages do not hold the answer.",
     _missed_refusal,
-)     # fmt: skip
+)
 WRONG_REFUSAL = CauseRow(
-    "wrong_refusal", "generation", "Make the prompt less cautious: answer whenever the passages hold the answer.",
+    "wrong_refusal",
+    "generation",
+    "Make the prompt less cautious: answer whenever the passages hold the answer.",
     _wrong_refusal,
-)     # fmt: skip
+)
 OFF_TOPIC = CauseRow(
-    "off_topic", "generation", "Repeat the question in the prompt after the passages; check query rewriting.",
+    "off_topic",
+    "generation",
+    "Repeat the question in the prompt after the passages; check query rewriting.",
     _off_topic,
-)     # fmt: skip
+)
 CONTRADICTED = CauseRow(
-    "contradicted", "generation", "Tell the model to copy facts from the passages exactly; try a stronger model.",
+    "contradicted",
+    "generation",
+    "Tell the model to copy facts from the passages exactly; try a stronger model.",
     _contradicted,
-)     # fmt: skip
+)
 IGNORED = CauseRow(
-    "ignored", "generation", "Demand answers from the passages; put the best passage first or last; smaller chunks.",
+    "ignored",
+    "generation",
+    "Demand answers from the passages; put the best passage first or last; smaller chunks.",
     _ignored,
-)     # fmt: skip
+)
 HALLUCINATED = CauseRow(
-    "hallucinated", "generation",
+    "hallucinated",
+    "generation",
     "Write 'answer only from the context' into the prompt, validate the output, or try another model.",
     _hallucinated,
-)     # fmt: skip
+)
 MISATTRIBUTED = CauseRow(
     "misattributed", "generation", "Number the passages in the prompt and fix the format of citations.", _misattributed
-)     # fmt: skip
+)
 WRONG_ANSWER = CauseRow(
-    "wrong_answer", "generation",
+    "wrong_answer",
+    "generation",
     "Hold it beside the reference: where it is right too, add it as an accepted answer; else try a stronger model.",
     _wrong_answer,
-)     # fmt: skip
+)
 INCOMPLETE = CauseRow(
-    "incomplete", "generation", "Ask for every part of the question; check that retrieval brings all of the evidence.",
+    "incomplete",
+    "generation",
+    "Ask for every part of the question; check that retrieval brings all of the evidence.",
     _incomplete,
-)     # fmt: skip
+)

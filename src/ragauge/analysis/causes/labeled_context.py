@@ -93,9 +93,11 @@ class LabeledContext:
     @Lazy
     def spans_whole(self) -> bool:
         """Whether labels say that all of the evidence was handed on: every gold span, from end to end."""
-        return bool(self.spans) and self.spans_known and all(
-            self._pieces(span) and not open_in(span, self._pieces(span)) for span in self.spans
-        )     # fmt: skip
+        return (
+            bool(self.spans)
+            and self.spans_known
+            and all(self._pieces(span) and not open_in(span, self._pieces(span)) for span in self.spans)
+        )
 
     def _pieces(self, span: Span) -> list[tuple[int, int]]:
         held = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from ragauge.text.messages import plural
 
-ASKING = ("whether ", "which ", "where ", "what ")     # how an open question begins
-STATING = (" not ", " cannot ", " no ", " failed", " missing")     # in what is a sentence of its own
+ASKING = ("whether ", "which ", "where ", "what ")  # how an open question begins
+STATING = (" not ", " cannot ", " no ", " failed", " missing")  # in what is a sentence of its own
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 

@@ -29,7 +29,7 @@ from ragauge.data.example import Relevant, Span
 from ragauge.metrics.topics import names_topic
 
 SPANS = "gold spans: where in the documents the evidence stands"
-READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
+READINGS = 0.5  # a claim that is in none of the gold documents has two readings, and nothing tells them apart
 POSITIONS = "where the passages stand in their documents"
 
 
@@ -110,16 +110,19 @@ def _above(seen: CauseContext, followed: Collection[int]) -> str:
 
 SPAN_CUT = CauseRow(
     "span_cut", "retrieval", "Change how documents are cut: larger chunks, boundaries at sections, some overlap.", _cut
-)     # fmt: skip
+)
 NOISE = CauseRow(
-    "noise", "retrieval", "Rerank, filter more tightly, or hand on fewer or smaller passages.", _noise,
+    "noise",
+    "retrieval",
+    "Rerank, filter more tightly, or hand on fewer or smaller passages.",
+    _noise,
     Remedy(
         "generation",
         "Reranking cannot help, for the evidence ranks above what misled: tell the model to prefer the passages ranked "
         "first and to cite what it rests on; hand on fewer passages; try a stronger model.",
         "the evidence ranks above what the answer follows, which no reranking mends",
     ),
-)     # fmt: skip
+)
 
 
 DEPTH = "candidates (the ranking before the cut) not recorded"
@@ -270,23 +273,30 @@ def _without(missed: Iterable[Relevant]) -> Counterfactual:
 
 
 EMPTY_RETRIEVAL = CauseRow(
-    "empty_retrieval", "retrieval", "Check that the documents are ingested and that no filter excludes them all.",
+    "empty_retrieval",
+    "retrieval",
+    "Check that the documents are ingested and that no filter excludes them all.",
     _empty,
-)     # fmt: skip
+)
 COMPOUND = CauseRow(
-    "compound", "retrieval", "Fix retrieval first; then tell the model to leave open what the passages do not say.",
+    "compound",
+    "retrieval",
+    "Fix retrieval first; then tell the model to leave open what the passages do not say.",
     _compound,
-)     # fmt: skip
+)
 RETRIEVAL_MISS = CauseRow(
-    "retrieval_miss", "retrieval",
+    "retrieval_miss",
+    "retrieval",
     "Try hybrid search (words and vectors), metadata filters, query rewriting or embeddings tuned to the domain.",
     _miss,
-)     # fmt: skip
+)
 RANKED_LOW = CauseRow("ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _low)
 LOST_BEFORE_PROMPT = CauseRow(
-    "lost_before_prompt", "retrieval", "Check the reranker, the filters and the truncation between search and prompt.",
+    "lost_before_prompt",
+    "retrieval",
+    "Check the reranker, the filters and the truncation between search and prompt.",
     _lost,
-)     # fmt: skip
+)
 
 # what may have gone wrong in the retrieval half of a compound failure, in the order of the table
 HALVES = (NOT_IN_INDEX, RETRIEVAL_MISS, RANKED_LOW, LOST_BEFORE_PROMPT, SPAN_CUT)

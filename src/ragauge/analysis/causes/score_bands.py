@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ragauge.data.verdict import Verdict
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
-DOUBTFUL_P = 0.35       # a claim with something against it fails, up to here, an answer whose mean does not pass
+DOUBTFUL_P = 0.35  # a claim with something against it fails, up to here, an answer whose mean does not pass
 
 
 class ScoreBand(NamedTuple):

@@ -7,7 +7,7 @@ from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why, counted, documents, members
 
-LONGEST = 200     # characters of an error that are shown
+LONGEST = 200  # characters of an error that are shown
 
 
 def _failed(seen: CauseContext) -> Verdict:
@@ -40,7 +40,7 @@ def _stale(seen: CauseContext) -> Verdict:
         mends = Counterfactual(claims=frozenset(claim.n for claim in resting))
         return Why(text, "judge", mends, p=evidence.disagrees(seen, resting))
     aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
-    explained = bool(aged) and set(seen.missed or ()) <= aged.keys()     # nothing is missed but for its old version
+    explained = bool(aged) and set(seen.missed or ()) <= aged.keys()  # nothing is missed but for its old version
     if explained and seen.unmet:
         old = {n for numbers in aged.values() for n in numbers}
         text = f"{documents(list(aged))} came only as an outdated version ({counted('passage', old)})"
@@ -70,10 +70,8 @@ def _not_indexed(seen: CauseContext) -> Verdict:
 
 SYSTEM_FAILED = CauseRow(
     "system_failed", "system", "Read the system's logs for this error; look at time-outs first.", _failed
-)     # fmt: skip
-STALE_SOURCE = CauseRow(
-    "stale_source", "data", "Re-index the documents and drop or demote their old versions.", _stale
-)     # fmt: skip
+)
+STALE_SOURCE = CauseRow("stale_source", "data", "Re-index the documents and drop or demote their old versions.", _stale)
 NOT_IN_INDEX = CauseRow(
     "not_in_index", "data", "Ingest the missing documents; check what ingestion skips.", _not_indexed
 )

@@ -10,20 +10,14 @@ from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.criteria import required_criteria
 from ragauge.analysis.causes.decided_facts import is_surely
 from ragauge.analysis.causes.evidence import addresses, none_relevant
-from ragauge.analysis.causes.labeled import (
-    OFF_QUESTION,
-    WRONG,
-    find_labeled_failure,
-    find_unsupported,
-    is_off_question,
-)
+from ragauge.analysis.causes.labeled import OFF_QUESTION, WRONG, find_labeled_failure, find_unsupported, is_off_question
 from ragauge.analysis.causes.score_bands import DOUBTFUL_P, ScoreBand, read_bands
 from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.table_rows import layout_of
 
-CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
-CLEAR_P = 0.9           # an answer this likely to address the question in part or not at all is in doubt
+CERTAIN_P = 0.2  # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
+CLEAR_P = 0.9  # an answer this likely to address the question in part or not at all is in doubt
 LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
 REFERENCE = "a reference answer"
@@ -90,7 +84,7 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
     verdicts = right.verdict, grounded.verdict
     both = combine(*verdicts)
     for finding in (right, grounded):
-        if finding.verdict == "unclear" or (both == "passed" and finding.settled_by):     # the latter: not read
+        if finding.verdict == "unclear" or (both == "passed" and finding.settled_by):  # the latter: not read
             return ExampleVerdict("unclear", *verdicts, finding.reason, finding.settled_by)
     reasons = (evidence.reason for evidence in context.facts.evidence.values() if evidence.status == "failed")
     broken = next(reasons, None)
@@ -99,7 +93,7 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
         return ExampleVerdict(verdict, *verdicts, f"a judge call failed: {broken}", ("the same command again",))
     if both == "not_judged":
         if context.missed is not None and context.response.answer is None:
-            return ExampleVerdict("passed")     # retrieval alone, and labels say that it found everything
+            return ExampleVerdict("passed")  # retrieval alone, and labels say that it found everything
         why = (finding.reason for finding in (right, grounded) if finding.reason)
         return ExampleVerdict("not_judged", *verdicts, next(why, "") or _name_unjudged(context))
     return ExampleVerdict(both, *verdicts)
@@ -281,10 +275,10 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return NOT_JUDGED if context.refuse else _unread(context, "verify_answer.support")
     if not answer.claims:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")
-    if answer.refuse is None and answer.unread and not any(claim.contradicting for claim in claims):     # no refusal is
+    if answer.refuse is None and answer.unread and not any(claim.contradicting for claim in claims):  # no refusal is
         return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
-    unsupported = context.unsupported     # without claims in the words of a reference that is there
-    if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
+    unsupported = context.unsupported  # without claims in the words of a reference that is there
+    if any(not claim.p for claim in unsupported):  # a plain verdict, or people who all agree
         return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims without support")
     if conflict := _find_conflict(claims, CERTAIN_P):
         return SideVerdict("failed", conflict)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 ORIGIN = "origin"
-NAME = "system_failed"     # of the cause, and of the row
-MAX_NAMED = 3     # metrics that an error names; the others are counted
-PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
+NAME = "system_failed"  # of the cause, and of the row
+MAX_NAMED = 3  # metrics that an error names; the others are counted
+PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")  # settings that say how many
 
 
 def config_diff(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
@@ -122,13 +122,23 @@ def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
         value[:] = [(ids[q], r) in failed for q, r in zip(index.query.tolist(), index.repeat.tolist(), strict=True)]
     return by_example(
         Columns(
-            np.arange(len(index)), index.query, zeros + SCORED, value, none, none, value, value, zeros, index.weight,
-            index.cluster, ("",),
+            np.arange(len(index)),
+            index.query,
+            zeros + SCORED,
+            value,
+            none,
+            none,
+            value,
+            value,
+            zeros,
+            index.weight,
+            index.cluster,
+            ("",),
         )
-    )     # fmt: skip
+    )
 
 
-LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
+LEAST_SHARED = 0.5  # share of traffic that two runs must have in common to be paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +199,7 @@ def _refuse_other_metric_versions(new: MeasurementSpec, base: MeasurementSpec, m
     older: list[MeasurementSpec] = []
     for metric in changed:
         here, there = (side.metrics[str(metric)] for side in (new, base))
-        if is_own(metric):     # a hash, which no other is older than
+        if is_own(metric):  # a hash, which no other is older than
             older += [side for side in (base, new) if side.metrics[str(metric)] != metric.version]
         else:
             older += [new if here < there and not new.planned else base]

@@ -51,12 +51,13 @@ from ragauge.stats.weighted import Interval, Tested
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     Floats = npt.NDArray[np.float64]
     import polars as pl
 
 QUANTILES = (0.5, 0.95)
-ALIKE = 1e-12          # differences below are none
-LEAST_P, HALVINGS = 1e-6, 20     # of p by intervals: the least, and steps that find it to one in 75,000
+ALIKE = 1e-12  # differences below are none
+LEAST_P, HALVINGS = 1e-6, 20  # of p by intervals: the least, and steps that find it to one in 75,000
 
 
 def change_of(
@@ -88,11 +89,11 @@ def change_of(
     differs = float(np.mean(np.abs(d) > ALIKE))
     estimate = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
     parts = parts_of(d, pairs.weight, pairs.cluster)[0]
-    unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
+    unchanged = parts.size >= LEAST_SEEN and not d.any()  # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, estimate, pairs.sums(), parts.size)
     test = None if interval is None else difference_test(*sides)
     differing: int | None = int((np.abs(parts) > ALIKE).sum())
-    if (people := rectified_change(pairs, level)) is not None:     # what people say goes before what a judge says
+    if (people := rectified_change(pairs, level)) is not None:  # what people say goes before what a judge says
         moved_by = len(pairs) * (people.mean - (new - base))
         least, most = pairs.sums()
         seen = MeanEstimate(people.mean, people.interval, people.n)
@@ -104,9 +105,15 @@ def change_of(
         _with_labels(_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
         effect=_effect(pairs, d, level) if sized else None,
         detectable=_least_seen(sides, level, interval, estimate.widest if people is None else people.interval)
-        if sized else None,
-        wins=wins, ties=ties, losses=losses, moved=moved, differing=differing, rectified=people,
-    )     # fmt: skip
+        if sized
+        else None,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        moved=moved,
+        differing=differing,
+        rectified=people,
+    )
 
 
 def _least_seen(
@@ -195,9 +202,11 @@ def amount_of(pairs: Pairs, level: float) -> AmountChange:
     With weights a quantile is the least value that reaches the share, and has no interval.
     """
     return AmountChange(
-        str(pairs.metric), _quantiles(pairs.base, pairs.weight, level), _quantiles(pairs.new, pairs.weight, level),
+        str(pairs.metric),
+        _quantiles(pairs.base, pairs.weight, level),
+        _quantiles(pairs.new, pairs.weight, level),
         len(pairs),
-    )     # fmt: skip
+    )
 
 
 def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
@@ -224,15 +233,32 @@ def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
 
 
 def _change(
-    metric: Metric, means: tuple[float | None, float | None], difference: MeanEstimate, test: Tested | None,
-    failed: int, verdict: str,
-) -> MetricChange:     # fmt: skip
+    metric: Metric,
+    means: tuple[float | None, float | None],
+    difference: MeanEstimate,
+    test: Tested | None,
+    failed: int,
+    verdict: str,
+) -> MetricChange:
     """A change without what pairs alone tell."""
     return MetricChange(
-        str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,
-        None if test is None else test.p_value, "" if test is None else test.method, None, 0, 0, 0,
-        failed, verdict, verdict,
-    )     # fmt: skip
+        str(metric),
+        metric.measures,
+        metric.direction,
+        metric.scale,
+        means[0],
+        means[1],
+        difference,
+        None if test is None else test.p_value,
+        "" if test is None else test.method,
+        None,
+        0,
+        0,
+        0,
+        failed,
+        verdict,
+        verdict,
+    )
 
 
 class Changes:
@@ -254,9 +280,16 @@ class Changes:
     """
 
     def __init__(
-        self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True, sized: bool = False, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-    ) -> None:     # fmt: skip
+        self,
+        index: ResponseIndex,
+        join: Join,
+        segments: pl.DataFrame | None = None,
+        *,
+        level: float = 0.95,
+        paired: bool = True,
+        sized: bool = False,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
         self.errors = errors
         self.found: list[MetricChange] = []
         self._join, self._level, self._paired, self._sized = join, level, paired, sized
@@ -329,9 +362,15 @@ class BaselineReader:
     """
 
     def __init__(
-        self, index: ResponseIndex, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True,
-        level: float = 0.95, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-    ) -> None:     # fmt: skip
+        self,
+        index: ResponseIndex,
+        base: ScoreColumns,
+        metrics: Sequence[Metric],
+        *,
+        paired: bool = True,
+        level: float = 0.95,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
         self.join = Join(index.query_ids, base.index.query_ids)
         self.there: tuple[Summary, ...] = ()
         self.base, self.paired = base, paired

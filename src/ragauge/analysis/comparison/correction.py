@@ -13,7 +13,7 @@ from ragauge.stats.sign_flips import LEAST_FLIPPED
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
-CERTAIN = 1_000     # pairs that differ; more make no difference
+CERTAIN = 1_000  # pairs that differ; more make no difference
 
 
 def corrected_family(
@@ -50,9 +50,12 @@ def corrected_family(
             verdict = UNKNOWN
         holm = by_holm[at]
         changed[index] = replace(
-            change, corrected=1.0 if p is None else p, holm=1.0 if holm is None else holm,
-            discovery=by_discovery.get(at, 1.0), verdict=verdict,
-        )     # fmt: skip
+            change,
+            corrected=1.0 if p is None else p,
+            holm=1.0 if holm is None else holm,
+            discovery=by_discovery.get(at, 1.0),
+            verdict=verdict,
+        )
     return changed, tests
 
 
@@ -92,7 +95,7 @@ def tarone_holm(
             break
         most = max(most, min(1.0, k * p_values[index]))
         adjusted[index] = most
-        if most > alpha:     # nothing more is found: the others that could tell follow as in Holm's
+        if most > alpha:  # nothing more is found: the others that could tell follow as in Holm's
             for step, at in enumerate(at for at in left if least[at] <= alpha / k):
                 most = max(most, min(1.0, max(1, k - step) * p_values[at]))
                 adjusted[at] = most

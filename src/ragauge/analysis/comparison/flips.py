@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-MOST_FLIPS = 60     # examples shown, half of them those that lost most
+MOST_FLIPS = 60  # examples shown, half of them those that lost most
 
 
 class ChosenFlip(NamedTuple):
@@ -67,9 +67,7 @@ class FlipGatherer:
             rows = np.flatnonzero(pairs.new != pairs.base)
             self._turned[str(pairs.metric)] = pairs.query[rows], pairs.base[rows], pairs.new[rows]
 
-    def sides(
-        self, failed_new: Collection[str], failed_base: Collection[str], matched: Collection[str]
-    ) -> Sides:
+    def sides(self, failed_new: Collection[str], failed_base: Collection[str], matched: Collection[str]) -> Sides:
         """The examples that flipped.
 
         Args:

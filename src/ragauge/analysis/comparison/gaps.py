@@ -27,10 +27,10 @@ from ragauge.stats.weighted import Interval
 if TYPE_CHECKING:
     import polars as pl
 
-FEWEST = 5     # pairs of a segment; smaller ones are left out
+FEWEST = 5  # pairs of a segment; smaller ones are left out
 
 
-Sides = tuple[Pairs | None, Pairs | None]     # own held against oracle, and against closed book
+Sides = tuple[Pairs | None, Pairs | None]  # own held against oracle, and against closed book
 
 
 def measurable(metric: Metric) -> bool:
@@ -55,10 +55,11 @@ def gaps_of(
         level: of the intervals.
     """
     return MetricGaps(
-        str(metric), metric.direction,
+        str(metric),
+        metric.direction,
         None if against_oracle is None or not len(against_oracle) else _oracle(metric, against_oracle, level),
         None if against_none is None or not len(against_none) else _closed_book(metric, against_none, level),
-    )  # fmt: skip
+    )
 
 
 def by_segment(
@@ -111,7 +112,7 @@ def _oracle(metric: Metric, pairs: Pairs, level: float) -> Oracle:
     own, oracle = pairs.means()
     best = best_of(metric)
     interval = _interval(metric, pairs, level)
-    gap = MeanEstimate(oracle - own, _turned(interval, 0.0), len(pairs))     # the interval is of own − oracle
+    gap = MeanEstimate(oracle - own, _turned(interval, 0.0), len(pairs))  # the interval is of own − oracle
     rest = MeanEstimate(best - oracle, _turned(_of_base(metric, pairs, level), best), len(pairs))
     return Oracle(own, oracle, gap, rest, *_left_out(pairs))
 

@@ -15,10 +15,12 @@ from ragauge.metrics.base import Metric
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     Codes = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
     SideLabels = tuple[Floats | None, Floats | None]
+
 
 class Join:
     """Which examples of two runs are the same, by query_id.
@@ -48,7 +50,7 @@ class Join:
 
         at = np.full(self._size + 1, -1, dtype=np.int64)
         at[base.query] = np.arange(base.query.size)
-        matched = at[self._there[new.query]]     # the last entry, which -1 reads, is that of no example
+        matched = at[self._there[new.query]]  # the last entry, which -1 reads, is that of no example
         kept = np.flatnonzero(matched >= 0)
         return kept, matched[kept]
 
@@ -146,15 +148,25 @@ class Pairs:
         """
         here, lost = examples[self.query], examples[self.failed.query]
         failed = FailedPairs(
-            self.failed.query[lost], _taken(self.failed.weight, lost), _both(self.failed.new, lost),
-            _both(self.failed.base, lost), None if self.failed.cluster is None else self.failed.cluster[lost],
-        )     # fmt: skip
+            self.failed.query[lost],
+            _taken(self.failed.weight, lost),
+            _both(self.failed.new, lost),
+            _both(self.failed.base, lost),
+            None if self.failed.cluster is None else self.failed.cluster[lost],
+        )
         return Pairs(
-            self.metric, self.query[here], self.new[here], self.base[here], _taken(self.weight, here),
-            None if self.cluster is None else self.cluster[here], failed, self.undefined[examples[self.undefined]],
-            _taken(self.people, here), _taken(self.inclusion, here),
+            self.metric,
+            self.query[here],
+            self.new[here],
+            self.base[here],
+            _taken(self.weight, here),
+            None if self.cluster is None else self.cluster[here],
+            failed,
+            self.undefined[examples[self.undefined]],
+            _taken(self.people, here),
+            _taken(self.inclusion, here),
             (_both_taken(self.labels[0], here), _both_taken(self.labels[1], here)),
-        )     # fmt: skip
+        )
 
 
 def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
@@ -175,15 +187,24 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
     applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
     failed = FailedPairs(
-        new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost),
+        new.query[lost],
+        _taken(new.weight, lost),
+        _bounds(metric, new, lost),
+        _bounds(metric, base, lost),
         None if cluster is None else cluster[lost],
-    )     # fmt: skip
+    )
     return Pairs(
-        metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
-        None if cluster is None else cluster[both], failed, new.query[applies & ~both & ~lost],
+        metric,
+        new.query[both],
+        new.value[both],
+        base.value[both],
+        _taken(new.weight, both),
+        None if cluster is None else cluster[both],
+        failed,
+        new.query[applies & ~both & ~lost],
         *_labelled(new, base, both),
         (_both_taken((new.people, new.inclusion), both), _both_taken((base.people, base.inclusion), both)),
-    )     # fmt: skip
+    )
 
 
 def without_failed_calls(

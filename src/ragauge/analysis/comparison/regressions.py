@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Values = Sequence[str | None]
 
 MOST_MOVED = 20
-CARRIES = 0.8         # of a loss, from which segments are said to carry it; of more than that of the examples none are
-MOST_TOGETHER = 3     # values of a segment that are said to carry a loss together
+CARRIES = 0.8  # of a loss, from which segments are said to carry it; of more than that of the examples none are
+MOST_TOGETHER = 3  # values of a segment that are said to carry a loss together
 
 
 class Regressions:
@@ -56,8 +56,13 @@ class Regressions:
         return tuple(ExampleDelta(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
 
     def where(
-        self, query: Codes, differences: Floats, direction: str, width: float,
-        weights: Floats | None = None, clusters: Codes | None = None,
+        self,
+        query: Codes,
+        differences: Floats,
+        direction: str,
+        width: float,
+        weights: Floats | None = None,
+        clusters: Codes | None = None,
     ) -> SegmentDrop | None:
         """The segment whose examples got worse more than the others; None where none clearly did.
 

@@ -53,9 +53,15 @@ class Comparer:
     """
 
     def __init__(
-        self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-    ) -> None:     # fmt: skip
+        self,
+        index: ResponseIndex,
+        join: Join,
+        segments: pl.DataFrame | None = None,
+        *,
+        level: float = 0.95,
+        paired: bool = True,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
         self.parts: list[SegmentChange] = []
         self.amounts: list[AmountChange] = []
         self.flips = FlipGatherer(index.query_ids)
@@ -162,9 +168,14 @@ def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozen
 
 
 def findings_of(
-    comparer: Comparer, comparison: RunComparison, causes: pl.DataFrame, judge_id: str,
-    *, more_often: Collection[str] = (), quiet: bool,
-) -> tuple[Finding, ...]:     # fmt: skip
+    comparer: Comparer,
+    comparison: RunComparison,
+    causes: pl.DataFrame,
+    judge_id: str,
+    *,
+    more_often: Collection[str] = (),
+    quiet: bool,
+) -> tuple[Finding, ...]:
     """What the diagnosis reads from the change; findings that rest on one run alone are left out.
 
     Args:
@@ -179,9 +190,13 @@ def findings_of(
     held, matched = replace(comparison, metrics=comparer.whole.as_read(comparison.metrics)), comparison.matched
     segments = None if comparer.segments is None else Segments.of(comparer.segments)
     findings = diagnose(
-        comparer.summaries, causes, max(1, matched.pairs or matched.here), within=SegmentView(segments),
-        judge_id=judge_id, against=Against(held, None, run.kind == "traffic", more),
-    )  # fmt: skip
+        comparer.summaries,
+        causes,
+        max(1, matched.pairs or matched.here),
+        within=SegmentView(segments),
+        judge_id=judge_id,
+        against=Against(held, None, run.kind == "traffic", more),
+    )
     read = [
         replace(finding, against=BASELINE) if finding.cause in more_often and not finding.against else finding
         for finding in findings

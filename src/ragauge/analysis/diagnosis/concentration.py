@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
-FEWEST = 3     # examples with the cause in a segment before it is worth naming
+FEWEST = 3  # examples with the cause in a segment before it is worth naming
 # the column that labels decide as they decide causes, so that a cause always seems concentrated in it
 ANSWERABLE = "answerable"
 # causes that only questions labelled unanswerable can have; the others are compared among the rest
@@ -72,7 +72,7 @@ def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
         cells = zip(values.values, sizes, insides, strict=True)
         for value, size, inside in sorted(cells, key=lambda cell: str(cell[0])):
             if value in (NONE, OTHER, None) or not size:
-                continue     # nothing that a person could act on
+                continue  # nothing that a person could act on
             more = inside >= FEWEST and inside * (n - size) > (n_hits - inside) * size
             p = fisher_greater(inside, size, n_hits - inside, n - size) if more else 1.0
             compared.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))

@@ -27,13 +27,13 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     import polars as pl
 
-LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share or this number of failures on
-MOST_READINGS = 3     # metrics read in one finding, after which no more patterns are added
-FEW = 30              # examples below which a reading is less sure
-LIKELY = 0.7          # mean probability of causes that are believed at all
+LEAST_SHARE, LEAST_COUNT = 0.10, 3  # a cause gets a finding from this share or this number of failures on
+MOST_READINGS = 3  # metrics read in one finding, after which no more patterns are added
+FEW = 30  # examples below which a reading is less sure
+LIKELY = 0.7  # mean probability of causes that are believed at all
 SURE = ("high", "medium", "low")
-LAST = 2             # the turn of what is unclear, unless it is most of the failures
-SMALL = 0.05          # a fall that "did not fall" should have ruled out
+LAST = 2  # the turn of what is unclear, unless it is most of the failures
+SMALL = 0.05  # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
 KINDS = ("type", "question_type", "kind", "query_length")
 
@@ -83,9 +83,7 @@ def diagnose(
     failed = (causes if isinstance(causes, FailedResponses) else FailedResponses.of(causes)).by_example()
     counts = Counter(failed.cause)
     large = [
-        cause
-        for cause, count in counts.most_common()
-        if count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed)
+        cause for cause, count in counts.most_common() if count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed)
     ]
     before = against.changed if against is not None else None
     seen = _CauseInputs(failed, n, summaries, within, judge_id, before)
@@ -124,7 +122,7 @@ def _named(findings: Sequence[Finding]) -> set[str]:
 
 def _together(
     cause: str, held: Sequence[Match], findings: Mapping[str, Finding], sizes: Mapping[str, float]
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     """Requests explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
     return [
         sum(sizes[other] for other in match.pattern.causes if other in findings)
@@ -165,9 +163,7 @@ def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
     rows, row = failed.of_cause(cause), find_row(cause) or UNCLEAR
     fault = row.at(component_of(rows))
     words = ELSEWHERE.get((cause, fault.component)) or find_words(cause) or Words(cause, ())
-    places = [] if segments is None else clearest(
-        cause, segments.marked(rows.index.query_ids, rows.query), segments
-    )     # fmt: skip
+    places = [] if segments is None else clearest(cause, segments.marked(rows.index.query_ids, rows.query), segments)
     where = places[0] if len(places) == 1 else None
     near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
     number = _number(words.metrics, near)
@@ -313,7 +309,8 @@ def confidence_in(match: Match, judge_id: str) -> str:
     )
     steps += any(reading.n < FEW for reading in match.readings)
     steps += any(
-        reading.difference is not None and reading.interval.low <= 0 <= reading.interval.high
+        reading.difference is not None
+        and reading.interval.low <= 0 <= reading.interval.high
         and (reading.interval.low if reading.level == "high" else -reading.interval.high) <= -SMALL
         for reading in match.readings
     )
@@ -330,7 +327,7 @@ def _joined(finding: Finding, match: Match) -> Finding:
         evidence=f"{finding.evidence} {reading}",
         leave=finding.leave or pattern.leave,
         measure_again=finding.measure_again or pattern.again,
-        against=finding.against or match.against,     # the stronger one came first
+        against=finding.against or match.against,  # the stronger one came first
         readings=(*finding.readings, *(reading for reading in match.readings if reading not in finding.readings)),
     )
 
@@ -341,7 +338,7 @@ def _of_pattern(match: Match, counts: Counter[Any], failed: FailedResponses, n: 
     return Finding(
         cause=pattern.subject,
         headline=match.reading,
-        evidence=f"{match.more + '.' if match.more else ''}{doubt}".strip(),     # begins with a setting's name
+        evidence=f"{match.more + '.' if match.more else ''}{doubt}".strip(),  # begins with a setting's name
         fix=pattern.fix,
         leave=pattern.leave,
         measure_again=pattern.again,

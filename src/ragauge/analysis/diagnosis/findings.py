@@ -29,9 +29,9 @@ from ragauge.analysis.scores.failed import FailedResponses, calls_failed
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.text.messages import command, plural, signed
 
-MOST_READ = 1_000     # failed calls whose errors are read for the most frequent one
+MOST_READ = 1_000  # failed calls whose errors are read for the most frequent one
 HEAD = "the system failed: "
-RUN = "RUN"     # stands for the name of the run until it is known
+RUN = "RUN"  # stands for the name of the run until it is known
 
 
 def unclear(failed: FailedResponses, n: int) -> Finding:
@@ -161,11 +161,11 @@ def _doubted(finding: Finding, rows: FailedResponses) -> Finding:
     return replace(finding, confidence="low", evidence=f"{finding.evidence} {more}".strip())
 
 
-LEAST = 20              # examples below which a share tells nothing
-NEARLY_ALL = 0.8        # share of all examples without evidence, from which the judge is as suspect as the retriever
-MOST = 0.5              # the same where the question alone was held against the passages, without a reference
+LEAST = 20  # examples below which a share tells nothing
+NEARLY_ALL = 0.8  # share of all examples without evidence, from which the judge is as suspect as the retriever
+MOST = 0.5  # the same where the question alone was held against the passages, without a reference
 SUSPECT = ("retrieval_miss", "compound")
-NO_REFERENCE = "relevance labels or a reference answer"     # what a miss lacks that no reference claim shows
+NO_REFERENCE = "relevance labels or a reference answer"  # what a miss lacks that no reference claim shows
 SHOWN = 3
 DIALOGUE = "questions of a dialogue, or in other words than the documents'"
 OTHER_WORDS = "references in other words, another language or another register than the documents'"
@@ -224,8 +224,8 @@ def rests_on_it(readings: Sequence[Reading]) -> bool:
 
 
 LAYERS = ("retrieval", "generation", "end_to_end")
-FEW = 30          # examples below which a change is less sure
-MOST_SHOWN = 5    # examples named
+FEW = 30  # examples below which a change is less sure
+MOST_SHOWN = 5  # examples named
 
 
 def got_worse(baseline: RunComparison, named: Iterable[str], failures: int, judge_id: str) -> list[Finding]:
@@ -266,7 +266,7 @@ def _finding(
         confidence=_confidence(group, judge_id),
         against=BASELINE,
         readings=readings,
-    )     # fmt: skip
+    )
 
 
 def _places(group: Sequence[MetricChange]) -> list[str]:
@@ -295,9 +295,9 @@ def _joined(names: Sequence[str]) -> str:
 
 
 EVIDENCE_LOST = "evidence_lost"
-LAYER = "worse_retrieval"     # the other finding of what retrieval lost, which says no reason
-OF_EVIDENCE = ("recall", "hit", "context_recall")     # metrics that fall as evidence is lost, the surest first
-CLEARLY = 0.9     # of the passages of the baseline: below, they are fewer
+LAYER = "worse_retrieval"  # the other finding of what retrieval lost, which says no reason
+OF_EVIDENCE = ("recall", "hit", "context_recall")  # metrics that fall as evidence is lost, the surest first
+CLEARLY = 0.9  # of the passages of the baseline: below, they are fewer
 
 
 def lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:

@@ -7,9 +7,9 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.label import SCORE, TOLD
 from ragauge.text.messages import command, plural
 
-N_LABELS = 60           # answers: labels correct means from 50 on, and some answers get none
-ANSWERS_A_MINUTE = 2    # that a person labels
-MAX_WIDTH = 0.3         # of an interval including judge error: a wider one tells good systems from bad ones badly
+N_LABELS = 60  # answers: labels correct means from 50 on, and some answers get none
+ANSWERS_A_MINUTE = 2  # that a person labels
+MAX_WIDTH = 0.3  # of an interval including judge error: a wider one tells good systems from bad ones badly
 FIRST = "faithfulness"  # the metric whose labels settle most: verdicts, causes and several means
 
 
@@ -52,8 +52,9 @@ def advise_labels(card: ScorecardData) -> str:
         return ""
     widths = {
         summary.metric: summary.judged.high - summary.judged.low
-        for summary in card.summaries if summary.judged is not None and summary.kind != "amount"
-    }  # fmt: skip
+        for summary in card.summaries
+        if summary.judged is not None and summary.kind != "amount"
+    }
     widest = FIRST if widths.get(FIRST, 0.0) > MAX_WIDTH else max(widths, key=widths.__getitem__, default="")
     unclear = card.causes.get("", 0)
     if 2 * unclear > card.failed_examples:

@@ -76,142 +76,221 @@ class Pattern(NamedTuple):
 WORKING = "working"
 # in the order of their share in most systems
 RETRIEVAL = (
-    "retrieval_miss", "ranked_low", "span_cut", "lost_before_prompt", "not_in_index", "empty_retrieval", "compound",
-    "noise", "stale_source",
-)     # fmt: skip
+    "retrieval_miss",
+    "ranked_low",
+    "span_cut",
+    "lost_before_prompt",
+    "not_in_index",
+    "empty_retrieval",
+    "compound",
+    "noise",
+    "stale_source",
+)
 GENERATION = (
-    "hallucinated", "contradicted", "ignored", "wrong_answer", "incomplete", "off_topic", "wrong_refusal",
+    "hallucinated",
+    "contradicted",
+    "ignored",
+    "wrong_answer",
+    "incomplete",
+    "off_topic",
+    "wrong_refusal",
     "misattributed",
-)     # fmt: skip
+)
 
 
 def _on_oracle(metric: str) -> tuple[Pattern, Pattern]:
     """Poor on oracle passages; good there, poor on own: by one metric of the answer."""
     return (
         Pattern(
-            "generator_limit", {}, GENERATION,
-            "even with the right passages the answers are poor: the prompt or the model is the problem", "",
+            "generator_limit",
+            {},
+            GENERATION,
+            "even with the right passages the answers are poor: the prompt or the model is the problem",
+            "",
             "Fix the prompt on the oracle passages first, where retrieval plays no part; then try another model.",
-            leave="retrieval", again=f"{metric} on oracle passages, then on own retrieval", oracle={metric: "low"},
+            leave="retrieval",
+            again=f"{metric} on oracle passages, then on own retrieval",
+            oracle={metric: "low"},
         ),
         Pattern(
-            "retrieval_gap", {metric: "low"}, RETRIEVAL,
+            "retrieval_gap",
+            {metric: "low"},
+            RETRIEVAL,
             "with the right passages the answers are good, with those retrieved worse: retrieval is the problem",
             "",
             "Improve retrieval: the difference to the oracle passages is what it can gain.",
-            leave="the prompt and the model", again=f"{metric} on own retrieval, and recall", oracle={metric: "high"},
+            leave="the prompt and the model",
+            again=f"{metric} on own retrieval, and recall",
+            oracle={metric: "high"},
         ),
-    )     # fmt: skip
+    )
 
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
-        "systemic", {"faithfulness": "low", "context_recall": "low"}, ("compound",),
+        "systemic",
+        {"faithfulness": "low", "context_recall": "low"},
+        ("compound",),
         "the evidence is not found, and the answers do not keep to what is found",
         "less of the evidence is found than before, and the answers keep less to what is found",
         "Fix retrieval first, then tell the model to answer only from the passages.",
-        leave="the prompt, until recall moves", again="context_recall, then faithfulness",
+        leave="the prompt, until recall moves",
+        again="context_recall, then faithfulness",
     ),
     Pattern(
-        "retrieval_ceiling", {"faithfulness": "high", "context_recall": "low"},
+        "retrieval_ceiling",
+        {"faithfulness": "high", "context_recall": "low"},
         ("retrieval_miss", "ranked_low", "lost_before_prompt"),
         "the answers keep to the passages, but the passages lack the evidence: retrieval is the ceiling",
         "less of the evidence is found than before, and the answers still keep to the passages: retrieval got worse",
         "Improve retrieval: hybrid search, larger k, reranking.",
-        leave="the prompt, until recall moves", again="context_recall and faithfulness, both",
+        leave="the prompt, until recall moves",
+        again="context_recall and faithfulness, both",
     ),
     Pattern(
-        "grounding", {"faithfulness": "low", "context_recall": "high"}, ("hallucinated", "contradicted", "ignored"),
+        "grounding",
+        {"faithfulness": "low", "context_recall": "high"},
+        ("hallucinated", "contradicted", "ignored"),
         "the evidence is there, but the answers do not keep to it: generation is the problem",
         "the evidence is there as before, but the answers keep less to it: generation got worse",
         "Tell the model to answer only from the passages; try another model; validate the output.",
-        leave="retrieval", again="faithfulness",
+        leave="retrieval",
+        again="faithfulness",
     ),
     Pattern(
-        "noise", {"context_precision": "low", "context_recall": "high"}, ("noise",),
+        "noise",
+        {"context_precision": "low", "context_recall": "high"},
+        ("noise",),
         "the evidence is there among much that is irrelevant",
         "as much of the evidence is found as before, among more that is irrelevant",
-        "Rerank, filter more tightly, or hand on fewer or smaller passages.", again="context_precision, then recall",
+        "Rerank, filter more tightly, or hand on fewer or smaller passages.",
+        again="context_precision, then recall",
     ),
     Pattern(
-        "narrow", {"context_precision": "high", "context_recall": "low"}, ("ranked_low", "span_cut"),
+        "narrow",
+        {"context_precision": "high", "context_recall": "low"},
+        ("ranked_low", "span_cut"),
         "what is found is to the point, but not all of it is found",
         "what is found is to the point as before, but less of the evidence is found",
-        "Hand on more passages, try hybrid search, or cut documents differently.", again="context_recall",
+        "Hand on more passages, try hybrid search, or cut documents differently.",
+        again="context_recall",
     ),
     Pattern(
-        "coverage", {"context_precision": "low", "context_recall": "low"}, ("retrieval_miss",),
+        "coverage",
+        {"context_precision": "low", "context_recall": "low"},
+        ("retrieval_miss",),
         "little of what is found is relevant, and much that is relevant is not found",
         "less of what is found is relevant than before, and less of what is relevant is found",
-        "Check that the documents are in the index; try hybrid search or other embeddings.", again="context_recall",
+        "Check that the documents are in the index; try hybrid search or other embeddings.",
+        again="context_recall",
     ),
     Pattern(
-        "faithful_to_noise", {"faithfulness": "high", "context_precision": "low"}, ("noise", "retrieval_miss"),
+        "faithful_to_noise",
+        {"faithfulness": "high", "context_precision": "low"},
+        ("noise", "retrieval_miss"),
         "the answers are a faithful summary of text that is mostly irrelevant",
         "the answers keep to the passages as before, and more of these are irrelevant",
-        "Fix retrieval: rerank or filter.", leave="the prompt", again="context_precision",
+        "Fix retrieval: rerank or filter.",
+        leave="the prompt",
+        again="context_precision",
     ),
     Pattern(
-        "from_memory", {"answer_relevance": "high", "faithfulness": "low"}, ("hallucinated",),
+        "from_memory",
+        {"answer_relevance": "high", "faithfulness": "low"},
+        ("hallucinated",),
         "the answers fit the questions but come from the model's memory, not from the passages",
         "the answers fit the questions as before but rest less on the passages: more comes from the model's memory",
-        "Tell the model to answer only from the passages.", again="faithfulness, and self_knowledge",
+        "Tell the model to answer only from the passages.",
+        again="faithfulness, and self_knowledge",
     ),
     Pattern(
-        "evasive", {"faithfulness": "high", "answer_relevance": "low"}, ("off_topic", "wrong_refusal"),
+        "evasive",
+        {"faithfulness": "high", "answer_relevance": "low"},
+        ("off_topic", "wrong_refusal"),
         "what is said is supported but does not answer the questions",
         "what is said is supported as before but answers the questions less: a gain in caution paid with answers",
-        "Make the prompt ask for an answer to the question; check over_refusal.", leave="retrieval",
-        again="answer_relevance and over_refusal", found=True, decided=True,
+        "Make the prompt ask for an answer to the question; check over_refusal.",
+        leave="retrieval",
+        again="answer_relevance and over_refusal",
+        found=True,
+        decided=True,
     ),
     Pattern(
-        "half", {"faithfulness": "high", "answer_relevance": "high", "completeness": "low"}, ("incomplete",),
+        "half",
+        {"faithfulness": "high", "answer_relevance": "high", "completeness": "low"},
+        ("incomplete",),
         "the answers are right as far as they go, on half of the evidence",
         "the answers are supported and to the point as before, but leave out more",
-        "Raise recall, and ask for every part of the question.", again="completeness and recall",
+        "Raise recall, and ask for every part of the question.",
+        again="completeness and recall",
     ),
     Pattern(
-        "wrong_source", {"faithfulness": "high", "answer_correctness": "low"},
+        "wrong_source",
+        {"faithfulness": "high", "answer_correctness": "low"},
         ("stale_source", "noise", "wrong_answer"),
         "the answers keep to the passages and are wrong: outdated passages, misleading ones, or misread questions",
         "the answers keep to the passages as before and are wrong more often: outdated or misleading passages",
-        "Check the corpus, then the references, then the prompt.", again="answer_correctness", found=True,
+        "Check the corpus, then the references, then the prompt.",
+        again="answer_correctness",
+        found=True,
     ),
     *_on_oracle("answer_correctness"),
     *_on_oracle("faithfulness"),
     Pattern(
-        "ranking_disagreement", {"ignored_top_ranked": "high"}, (),
-        "the answers often make no use of the top-ranked passage: the ranking and the generator disagree", "",
-        "Look at chunk size, embeddings and the reranker's calibration.", again="ignored_top_ranked", answerable=True,
-        absolute=True, relevant=True,
+        "ranking_disagreement",
+        {"ignored_top_ranked": "high"},
+        (),
+        "the answers often make no use of the top-ranked passage: the ranking and the generator disagree",
+        "",
+        "Look at chunk size, embeddings and the reranker's calibration.",
+        again="ignored_top_ranked",
+        answerable=True,
+        absolute=True,
+        relevant=True,
     ),
     Pattern(
-        "more_confuses", {"faithfulness": "low"}, ("noise",), "",
+        "more_confuses",
+        {"faithfulness": "low"},
+        ("noise",),
+        "",
         "more is handed on than before, and the answers keep less to it: more context confuses the model",
         "Go back to fewer passages, or rerank before handing them on; tell the model to answer only from them.",
-        leave="search", again="faithfulness at the old k, and context_precision", change=True, more=True,
+        leave="search",
+        again="faithfulness at the old k, and context_precision",
+        change=True,
+        more=True,
     ),
     Pattern(
-        "distracted", {"noise_sensitivity:source=irrelevant": "high"}, ("noise",),
-        "irrelevant passages lead to wrong claims", "irrelevant passages lead to more wrong claims than before",
+        "distracted",
+        {"noise_sensitivity:source=irrelevant": "high"},
+        ("noise",),
+        "irrelevant passages lead to wrong claims",
+        "irrelevant passages lead to more wrong claims than before",
         "Hand on fewer passages or rerank; tell the model to leave out what does not bear on the question.",
         again="noise_sensitivity:source=irrelevant",
     ),
     Pattern(
-        "source_conflict", {"source_conflict": "high"}, (),
+        "source_conflict",
+        {"source_conflict": "high"},
+        (),
         "passages contradict each other, and the answers merge them",
         "more passages contradict each other than before, and the answers merge them",
         "Remove duplicates and old versions; show dates; tell the model what to do about contradictions.",
         again="source_conflict",
     ),
     Pattern(
-        "misattributed", {"faithfulness": "high", "citation_precision": "low"}, ("misattributed",),
+        "misattributed",
+        {"faithfulness": "high", "citation_precision": "low"},
+        ("misattributed",),
         "the claims are supported, but not by the passages that they cite",
         "the claims are supported as before, but less often by the passages that they cite",
-        "Number the passages in the prompt and fix the format of citations.", again="citation_precision",
+        "Number the passages in the prompt and fix the format of citations.",
+        again="citation_precision",
     ),
     Pattern(
-        "invented_citations", {"invented_citations": "high"}, (),
+        "invented_citations",
+        {"invented_citations": "high"},
+        (),
         "the answers cite what was never handed on: a number beyond the passages, or a name that none of them has",
         "more citations than before name no passage that was handed on",
         "Look at one answer: where it names passages by ids that the file does not have, give a field citations. Else: "
@@ -219,37 +298,60 @@ PATTERNS: tuple[Pattern, ...] = (
         again="invented_citations, then citation_precision",
     ),
     Pattern(
-        "empty_retrieval", {"empty_result_rate": "high"}, ("empty_retrieval",),
+        "empty_retrieval",
+        {"empty_result_rate": "high"},
+        ("empty_retrieval",),
         "many questions find nothing: a gap in the index, a filter, or a new kind of question",
         "more questions find nothing than before: a gap in the index, a filter, or a new kind of question",
-        "Check ingestion and filters.", again="empty_result_rate", answerable=True,
+        "Check ingestion and filters.",
+        again="empty_result_rate",
+        answerable=True,
     ),
     Pattern(
-        "traffic_shifted", {"context_precision": "low"}, ("noise", "retrieval_miss"), "",
+        "traffic_shifted",
+        {"context_precision": "low"},
+        ("noise", "retrieval_miss"),
+        "",
         "in production less of what is found is relevant than before: the corpus is stale, or the questions changed",
-        "Re-index, and refresh the evaluation set with questions of these days.", leave="the prompt",
-        again="context_precision on traffic, and the set's own", change=True, traffic=True,
+        "Re-index, and refresh the evaluation set with questions of these days.",
+        leave="the prompt",
+        again="context_precision on traffic, and the set's own",
+        change=True,
+        traffic=True,
     ),
     Pattern(
-        "traffic_ungrounded", {"faithfulness": "low"}, ("hallucinated", "contradicted", "noise"), "",
+        "traffic_ungrounded",
+        {"faithfulness": "low"},
+        ("hallucinated", "contradicted", "noise"),
+        "",
         "in production the answers keep less to the passages than before: too long a context, or bad documents came in",
-        "Hand on a smaller context; look through what was ingested last.", leave="the embeddings",
-        again="faithfulness and context_tokens on traffic", change=True, traffic=True,
+        "Hand on a smaller context; look through what was ingested last.",
+        leave="the embeddings",
+        again="faithfulness and context_tokens on traffic",
+        change=True,
+        traffic=True,
     ),
     Pattern(
-        "traffic_unanswered", {"no_retrieval_rate": "high"}, ("empty_retrieval", "missed_refusal"), "",
+        "traffic_unanswered",
+        {"no_retrieval_rate": "high"},
+        ("empty_retrieval", "missed_refusal"),
+        "",
         "in production more questions find no passage that is near enough: answers may be made up",
         "Give a fallback answer where no passage reaches the score; fill the gap in the corpus.",
-        again="no_retrieval_rate, and faithfulness beside it", change=True, traffic=True,
+        again="no_retrieval_rate, and faithfulness beside it",
+        change=True,
+        traffic=True,
     ),
     Pattern(
-        WORKING, {"faithfulness": "high", "context_recall": "high"}, (),
+        WORKING,
+        {"faithfulness": "high", "context_recall": "high"},
+        (),
         "retrieval and grounding both work: keep watching",
         "neither retrieval nor grounding fell against the baseline: keep watching",
         "Nothing stands out: keep the complete run as the baseline of the next change, and gate on it.",
         again="faithfulness and context_recall, after every change",
     ),
-)     # fmt: skip
+)
 
 
 __all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
@@ -258,7 +360,7 @@ __all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
 STRENGTH = (BASELINE, ORACLE, POINTS)
 # what shows that more is handed on than before, the most telling first
 MORE = ("recall", "context_recall", "context_tokens")
-EVIDENCE = "context_recall"     # how much of the evidence is found
+EVIDENCE = "context_recall"  # how much of the evidence is found
 
 
 class Match(NamedTuple):
@@ -284,9 +386,7 @@ class Match(NamedTuple):
 
 
 def matches(
-    summaries: Sequence[Summary],
-    answerable: Sequence[Summary] | None = None,
-    against: Against | None = None,
+    summaries: Sequence[Summary], answerable: Sequence[Summary] | None = None, against: Against | None = None
 ) -> list[Match]:
     """The patterns that hold, in order. One whose metrics were not measured, or are unclear, does not.
 
@@ -298,7 +398,7 @@ def matches(
     held: list[Match] = []
     for pattern in PATTERNS:
         if pattern.oracle and any(match.pattern.oracle for match in held):
-            continue     # the metrics of the answer are asked in turn: the first one that is clear decides
+            continue  # the metrics of the answer are asked in turn: the first one that is clear decides
         of = answerable if pattern.answerable and answerable is not None else summaries
         readings = _held(pattern, of, against or Against())
         held += [readings] if readings is not None else []

@@ -18,7 +18,7 @@ from ragauge.text.messages import number, signed, valued
 
 Level = Literal["low", "high", "unclear"]
 
-STARTING = "starting point"     # what they are called, everywhere that one is shown
+STARTING = "starting point"  # what they are called, everywhere that one is shown
 
 
 class StartingPoint(NamedTuple):
@@ -52,7 +52,7 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
 # where a metric was not measured or is unclear, this one is read, against its own point where it has one: label recall
 # is context recall without a judge, precision by sentence asks of less text what precision by passage asks
 STAND_INS: Mapping[str, str] = {"context_recall": "recall", "context_precision": "context_precision:unit=sentence"}
-OF_LABELS = ("recall",)     # stand-ins that no judge is asked for
+OF_LABELS = ("recall",)  # stand-ins that no judge is asked for
 # metrics that are read whatever their parameters are
 ANY_PARAMETER = ("no_retrieval_rate",)
 
@@ -132,7 +132,7 @@ def estimate(summary: Summary) -> str:
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 
-SIZABLE = 0.15     # a fall that a run must be shown not to have had, for "did not fall" to be said of it
+SIZABLE = 0.15  # a fall that a run must be shown not to have had, for "did not fall" to be said of it
 
 WantedLevel = Literal["low", "high"]
 

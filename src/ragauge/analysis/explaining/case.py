@@ -16,8 +16,8 @@ from ragauge.metrics.measure import measure
 
 T = TypeVar("T")
 
-MOST = 12          # entries of a list that are written out
-LONGEST = 90       # characters of a text that are shown
+MOST = 12  # entries of a list that are written out
+LONGEST = 90  # characters of a text that are shown
 
 
 class ExampleCase:

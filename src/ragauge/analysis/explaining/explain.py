@@ -97,7 +97,7 @@ def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
         return f"scored by version {score.metric_version} of the metric; this is version {metric.version}"
-    if is_stored(type(metric)) or (is_own(metric) and runs_own_code(metric)):     # which may do anything
+    if is_stored(type(metric)) or (is_own(metric) and runs_own_code(metric)):  # which may do anything
         low, high = metric.range
         return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code is not run to explain it"
     now = case.result(metric)
@@ -108,8 +108,11 @@ def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
 
 
 STATED: Mapping[Decision | None, str] = {
-    "yes": "stated", "no": "not stated", "open": "unclear whether stated", None: "stated: no verdict",
-}     # fmt: skip
+    "yes": "stated",
+    "no": "not stated",
+    "open": "unclear whether stated",
+    None: "stated: no verdict",
+}
 
 
 def _facts(case: ExampleCase) -> Iterator[Fact]:

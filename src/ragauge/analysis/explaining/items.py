@@ -24,10 +24,13 @@ from ragauge.text.sentences import split
 from ragauge.text.specifics import Haystack, find, found_in
 
 UNITS: Mapping[str, str] = {
-    **ABOUT, "cover_aspects.met": "aspect", "cover_criteria.met": "criterion", "rate_sentences.chance": "sentence",
+    **ABOUT,
+    "cover_aspects.met": "aspect",
+    "cover_criteria.met": "criterion",
+    "rate_sentences.chance": "sentence",
     "rate_answer.chance": "sentence of the answer",
     "response.citations": "citation",
-}     # fmt: skip
+}
 
 
 def items(metric: Metric, case: ExampleCase) -> tuple[CountedItem, ...]:
@@ -50,7 +53,7 @@ def items(metric: Metric, case: ExampleCase) -> tuple[CountedItem, ...]:
     )
 
 
-NOT_ASKED = object()     # an item that stands in no denominator
+NOT_ASKED = object()  # an item that stands in no denominator
 
 
 def _parts(metric: Metric, case: ExampleCase, unit: str) -> list[Any] | None:
@@ -66,7 +69,7 @@ def _parts(metric: Metric, case: ExampleCase, unit: str) -> list[Any] | None:
             parts.append(None)
             continue
         part = metric.value(**{**values, **{argument: values[argument][n : n + 1] for argument in about}})
-        if isinstance(part, Undefined):     # it stands in no denominator
+        if isinstance(part, Undefined):  # it stands in no denominator
             part = Ratio(0, 0)
         if not isinstance(part, Ratio):
             return None
@@ -95,7 +98,7 @@ def _missing(item: Any) -> bool:
 
 # ---- what is known about one item ----
 
-Described = tuple[str, str]     # text, facts in words
+Described = tuple[str, str]  # text, facts in words
 
 
 def _plain(_: ExampleCase, __: Metric, ___: int) -> Described:
@@ -113,8 +116,12 @@ def _claim(case: ExampleCase, metric: Metric, n: int) -> Described:
         words.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
     if "agree.answer" in needs or "agree.agrees" in needs:
         agrees = case.fact("agree.answer")[n - 1]
-        agreements = {"agrees": "agrees with the reference", "contradicts": "contradicts the reference",
-                      "absent": "the reference does not say it", None: "no verdict against the reference"}  # fmt: skip
+        agreements = {
+            "agrees": "agrees with the reference",
+            "contradicts": "contradicts the reference",
+            "absent": "the reference does not say it",
+            None: "no verdict against the reference",
+        }
         words.append(agreements[agrees])
     return cut(claim.text or "" if claim is not None else ""), "; ".join(words)
 
@@ -158,8 +165,14 @@ def _reference_claim(case: ExampleCase, metric: Metric, n: int) -> Described:
         plain = None if "agree.states" in needs else case.fact("agree.reference")[n - 1]
         decisions: Mapping[bool | None, Decision | None] = {True: "yes", False: "no", None: None}
         decision = case.seen.is_stated(n) if "agree.states" in needs else decisions[plain]
-        words.append({"yes": "the answer states it", "no": "the answer does not state it",
-                      "open": "unclear whether the answer states it", None: "no verdict"}[decision])     # fmt: skip
+        words.append(
+            {
+                "yes": "the answer states it",
+                "no": "the answer does not state it",
+                "open": "unclear whether the answer states it",
+                None: "no verdict",
+            }[decision]
+        )
     return cut(text), "; ".join(words)
 
 

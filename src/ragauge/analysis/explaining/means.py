@@ -47,8 +47,13 @@ def explain_mean(
     corrected = summary(metric, examples, level, error)
     mean = corrected.uncorrected
     sentence, formula, _ = describe(metric)
-    parts = [(mean.scored, "scored"), (mean.undefined, "undefined"), (mean.not_applicable, "not applicable"),
-             (mean.failed, "failed"), (mean.not_read, "not read")]     # fmt: skip
+    parts = [
+        (mean.scored, "scored"),
+        (mean.undefined, "undefined"),
+        (mean.not_applicable, "not applicable"),
+        (mean.failed, "failed"),
+        (mean.not_read, "not read"),
+    ]
     counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {mean.n} examples"
     if examples is None or mean.mean is None:
         return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")
@@ -58,9 +63,17 @@ def explain_mean(
     if corrected.rectified is not None:
         worked += f"; {corrected.rectified.n:,} human labels correct it to {number(corrected.mean or 0.0)}"
     return MeanWorked(
-        mean, sentence, formula, worked, counts, interval, "" if interval else _why_none(scored),
-        _micro(mean, scored), _bounds(mean, examples), "" if error is None else _judged(mean, scored, error),
-    )     # fmt: skip
+        mean,
+        sentence,
+        formula,
+        worked,
+        counts,
+        interval,
+        "" if interval else _why_none(scored),
+        _micro(mean, scored),
+        _bounds(mean, examples),
+        "" if error is None else _judged(mean, scored, error),
+    )
 
 
 def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
@@ -70,10 +83,14 @@ def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
         return ""
     rests_on = error.origin or f"{error.sources} labelled sources"
     allowed = error.bounds(summary.interval, summary.mean) if summary.interval and summary.mean is not None else None
-    shares = "" if allowed is None else (
-        f"on sources in these layouts and languages so high a mean may come from {number(allowed[0])} to "
-        f"{number(allowed[1])} of the texts being right"
-    )     # fmt: skip
+    shares = (
+        ""
+        if allowed is None
+        else (
+            f"on sources in these layouts and languages so high a mean may come from {number(allowed[0])} to "
+            f"{number(allowed[1])} of the texts being right"
+        )
+    )
     if error.scales and error.labels is None:
         return f"[{number(wide.low)}, {number(wide.high)}]  ({shares}, from {rests_on})"
     where, how = ("on another source ", ", by the bands of the scores") if error.labels is None else ("", "")
@@ -137,13 +154,20 @@ def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
     half = quantile * error
     mean = summary.mean or 0.0
     if method.endswith("scaled wilson"):
-        return f"{_scaled(mean, half, bounds)} = {ends}  (Wilson's score interval with the data's own spread, " \
+        return (
+            f"{_scaled(mean, half, bounds)} = {ends}  (Wilson's score interval with the data's own spread, "
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
+        )
     skewness, kurtosis = _shape(scored)
-    against = "what it is under random signs of the values" if BY_SIGNS in method else \
-        f"Student's, {quantile:.3f} of {number(df)} degrees of freedom"
-    return f"{_corrected(scored, interval, bounds)} = {ends}  (t corrected for a skewness of {skewness:.2f} and an " \
+    against = (
+        "what it is under random signs of the values"
+        if BY_SIGNS in method
+        else f"Student's, {quantile:.3f} of {number(df)} degrees of freedom"
+    )
+    return (
+        f"{_corrected(scored, interval, bounds)} = {ends}  (t corrected for a skewness of {skewness:.2f} and an "
         f"excess kurtosis of {kurtosis:.2f}, held against {against}; {what})"
+    )
 
 
 def _corrected(scored: Columns, interval: Interval, bounds: tuple[float, float]) -> str:

@@ -214,9 +214,13 @@ def worked_bpref(case: ExampleCase, metric: Metric) -> str:
 
 
 WORKED: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
-    "ndcg": worked_ndcg, "map": worked_map, "mrr": worked_mrr, "f1": worked_f1, "rbp": worked_rbp,
+    "ndcg": worked_ndcg,
+    "map": worked_map,
+    "mrr": worked_mrr,
+    "f1": worked_f1,
+    "rbp": worked_rbp,
     "bpref": worked_bpref,
-}     # fmt: skip
+}
 
 
 UNITS: Mapping[str, str] = {"token": "token", "char": "character"}

@@ -24,8 +24,8 @@ from ragauge.text.tokens import answer as normal
 from ragauge.text.tokens import answer_tokens, count
 
 Value = Callable[[ExampleCase, Metric], str]
-FUNCTION = ""     # a symbol that is a function has no value of its own
-PARAMETER = "parameter"     # what stands for the meaning of a parameter
+FUNCTION = ""  # a symbol that is a function has no value of its own
+PARAMETER = "parameter"  # what stands for the meaning of a parameter
 # facts that a value may turn on although the formula has no symbol for them
 UNNAMED: Mapping[str, tuple[str, str]] = {
     "verify_answer.addressed": ("address", "how far the answer addresses the question"),
@@ -304,17 +304,24 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.neighbours": OF_NEIGHBOURS,
     "verify_answer.support": OF_CLAIMS,
     "verify_answer.used": {
-        "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),
+        "U": _used,
+        "v[j]": _marks("verify_answer.used"),
+        "n": _n_passages,
+        "prec@j": _share_at("verify_answer.used"),
     },
     "verify_answer.refuse": {"refuse": _scalar("verify_answer.refuse")},
     "verify_reference.claims": {"m": _reference_claims, "T[h]": _found_in, "t[h]": _found_p},
     "verify_reference.useful": {
-        "E": _evidence, "v[j]": _marks("verify_reference.useful"), "n": _n_passages,
+        "E": _evidence,
+        "v[j]": _marks("verify_reference.useful"),
+        "n": _n_passages,
         "prec@j": _share_at("verify_reference.useful"),
     },
     "rate_passages.relevant": {"q[1]": _first_relevant},
     "rate_passages.chance": {
-        "v[j]": _marks("rate_passages.chance"), "n": _n_passages, "prec@j": _share_at("rate_passages.chance"),
+        "v[j]": _marks("rate_passages.chance"),
+        "n": _n_passages,
+        "prec@j": _share_at("rate_passages.chance"),
     },
     "rate_sentences.chance": {
         "v[j]": _marks("rate_sentences.chance"),
@@ -324,13 +331,16 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "rate_answer.chance": {
         "s[j]": _marks("rate_answer.chance", "s"),
         "n": lambda case, _: f"{len(case.fact('rate_answer.chance'))} sentences",
-        "g": _function, "cos": _function,
+        "g": _function,
+        "cos": _function,
     },
     "agree.answer": {"c": _answer_claims, "R[i]": _agreement},
     "agree.agrees": {"c": _answer_claims, "R[i]": _agreement, "r[i]": _agreeing},
     "agree.reference": {"m": _reference_claims, "B[h]": _stated},
     "agree.states": {
-        "m": _reference_claims, "B[h]": _surely_stated, "b[h]": _stated_p,
+        "m": _reference_claims,
+        "B[h]": _surely_stated,
+        "b[h]": _stated_p,
         **_submetrics(P="answer_precision", R="answer_recall"),
     },
     "cover_aspects.met": {"aspects": _met("cover_aspects.met")},
@@ -338,7 +348,8 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "guess_questions.cosines": {
         "g": lambda case, _: str(len(case.fact("guess_questions.cosines"))),
         "cos": lambda case, _: listed(number(c) for c in case.fact("guess_questions.cosines") if c is not None),
-        "s[j]": _function, "n": _function,
+        "s[j]": _function,
+        "n": _function,
     },
     # of answers whose relevance was judged as a whole, no question was guessed and no sentence rated
     "verify_answer.addressed": {"s[j]": _function, "n": _function, "g": _function, "cos": _function},
@@ -348,15 +359,25 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "response.passages": {"n": _n_passages},
     "response.texts": {"t": _tokens_of_passages, "A": _specifics},
     "response.citations": {
-        "Z[i]": _cited, "(i, z)": _pairs, "z": _citations, **_submetrics(P="citation_precision", R="citation_recall"),
+        "Z[i]": _cited,
+        "(i, z)": _pairs,
+        "z": _citations,
+        **_submetrics(P="citation_precision", R="citation_recall"),
     },
     "response.answer": {"t": lambda case, _: f"{count(case.fact('response.answer'))} tokens", "A": _specifics},
     "response.latency_ms": {"stage": _latency},
     "response.tokens": {"t": _token_counts, "of": _token_counts},
     "response.cost": {"c": lambda case, _: number(case.fact("response.cost"))},
-}     # fmt: skip
+}
 # values that are computed from more than their own fact
-NEED_ALL = frozenset({
-    ("response.texts", "A"), ("response.answer", "A"), ("set.references", "normal"), ("set.references", "tokens"),
-    ("set.references", "common"), ("response.citations", "Z[i]"), ("response.citations", "(i, z)"),
-})     # fmt: skip
+NEED_ALL = frozenset(
+    {
+        ("response.texts", "A"),
+        ("response.answer", "A"),
+        ("set.references", "normal"),
+        ("set.references", "tokens"),
+        ("set.references", "common"),
+        ("response.citations", "Z[i]"),
+        ("response.citations", "(i, z)"),
+    }
+)

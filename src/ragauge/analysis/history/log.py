@@ -103,11 +103,22 @@ def _row(
     summaries = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
     n = max((summary.n for summary in (summaries or entry.summaries).values()), default=0)
     return HistoryRow(
-        entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, summaries,
-        entry.evaluated_at, entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
-        None if last is None else last.run, () if last is None else tuple(_changed(last, entry)), apart,
+        entry.run,
+        entry.listed,
+        series,
+        entry.measuring.judge_id or "",
+        n,
+        entry.responses,
+        summaries,
+        entry.evaluated_at,
+        entry.judging / n if entry.judging is not None and n else None,
+        entry.note,
+        entry.baselines,
+        None if last is None else last.run,
+        () if last is None else tuple(_changed(last, entry)),
+        apart,
         entry.counts,
-    )     # fmt: skip
+    )
 
 
 def _changed(before: LogEntry, now: LogEntry) -> Iterator[Changed]:
@@ -170,7 +181,7 @@ def _words(before: LogEntry, now: LogEntry, metrics: Sequence[Metric]) -> Iterat
             yield f"another version of the question {question} ({words})"
 
 
-TRAFFIC = "traffic"     # what the log calls the set of runs that have none
+TRAFFIC = "traffic"  # what the log calls the set of runs that have none
 
 
 def listed_under(runs: Iterable[Run], alike: Callable[[Run, Run], bool]) -> dict[str, str]:

@@ -14,11 +14,14 @@ from ragauge.errors import UnknownName, UsageError
 Value = float | bool | str
 LIMIT = re.compile(r"\s*(>=|<=|>|<|=)\s*(-?\d+(?:\.\d+)?)\s*")
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, "<": lambda a, b: a < b,
+    ">=": lambda a, b: a >= b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    "<": lambda a, b: a < b,
     "=": lambda a, b: a == b,
-}     # fmt: skip
+}
 MOST_SHOWN = 6
-NEAR = 0.75     # how alike a word that is not there and one that is are, for the one to be the other misspelt
+NEAR = 0.75  # how alike a word that is not there and one that is are, for the one to be the other misspelt
 
 
 def complained(outcome: Mapping[str, Value]) -> bool:

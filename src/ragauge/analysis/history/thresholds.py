@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 Verdict = Literal["serves", "none does", "not enough data"]
-LEAST = 20           # responses with score and outcome, below which nothing is said
-A_LEVEL = 30         # responses that a level should have
-FEW_VALUES = 6       # different values up to which each is a level
+LEAST = 20  # responses with score and outcome, below which nothing is said
+A_LEVEL = 30  # responses that a level should have
+FEW_VALUES = 6  # different values up to which each is a level
 MOST_LEVELS = 10
 MOST_NEEDED = 100_000
 SHARES = (0.5, 0.75, 0.9, 0.95)
@@ -107,9 +107,14 @@ class Reached:
 
 
 def by_outcome(
-    values: Floats, good: Sequence[bool], direction: str, *, target: float = 0.8, weights: Floats | None = None,
+    values: Floats,
+    good: Sequence[bool],
+    direction: str,
+    *,
+    target: float = 0.8,
+    weights: Floats | None = None,
     clusters: Codes | None = None,
-) -> ByOutcome:     # fmt: skip
+) -> ByOutcome:
     """How often answers turned out well by level of a metric, and the lowest level that serves.
 
     Up to six different scores are a level each; of more, levels hold equal numbers of responses, about 30 or more. A
@@ -150,9 +155,20 @@ def by_outcome(
     verdict, level = _verdict(levels, values.size, target)
     end = None if level is None else level.low if direction == "higher" else level.high
     return ByOutcome(
-        target, int(values.size), rate, interval, levels, rho, rho_interval, p_value, _trend_word(rho_interval),
-        verdict, end, confidence, _needed(levels, target, confidence) if verdict == "not enough data" else None,
-    )     # fmt: skip
+        target,
+        int(values.size),
+        rate,
+        interval,
+        levels,
+        rho,
+        rho_interval,
+        p_value,
+        _trend_word(rho_interval),
+        verdict,
+        end,
+        confidence,
+        _needed(levels, target, confidence) if verdict == "not enough data" else None,
+    )
 
 
 class _Shares:
@@ -175,7 +191,7 @@ class _Shares:
 def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[ScoreLevel]:
     """The levels, the worst first, from their places: 0 for the worst."""
     levels: list[ScoreLevel] = []
-    below = False     # a level seen from the best one down lies clearly below the target
+    below = False  # a level seen from the best one down lies clearly below the target
     for index in range(int(places.max()), -1, -1) if places.size else ():
         mine, on = places == index, places >= index
         rate, interval = share.of(mine)

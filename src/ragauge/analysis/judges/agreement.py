@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.95
-STEPS = 50     # halvings of the interval in which an end is sought
-TINY = 1e-12     # of a half width: rounding
-ORDER = ("contradicted", "not_in_context", "supported")     # worst first: both ends lie farther apart
+STEPS = 50  # halvings of the interval in which an end is sought
+TINY = 1e-12  # of a half width: rounding
+ORDER = ("contradicted", "not_in_context", "supported")  # worst first: both ends lie farther apart
 Clusters = Sequence[Hashable] | None
 Weights = Sequence[float] | None
 
@@ -88,9 +88,12 @@ class Agreement:
 
 
 def agreement(
-    human: Sequence[str], judge: Sequence[str], labels: Sequence[str], clusters: Clusters = None,
+    human: Sequence[str],
+    judge: Sequence[str],
+    labels: Sequence[str],
+    clusters: Clusters = None,
     weights: Weights = None,
-) -> Agreement:     # fmt: skip
+) -> Agreement:
     """How a judge's labels agree with human ones, item by item.
 
     Args:
@@ -108,10 +111,15 @@ def agreement(
     by_label = {label: _found(label, human, judge, clusters, weights) for label in labels if label in human}
     same = share_alike(rows, columns, clusters, weights)
     return Agreement(
-        tuple(labels), tuple(map(tuple, table)), len(rows), same, _balanced(by_label),
-        kappa(rows, columns, len(labels), clusters, weights), by_label,
+        tuple(labels),
+        tuple(map(tuple, table)),
+        len(rows),
+        same,
+        _balanced(by_label),
+        kappa(rows, columns, len(labels), clusters, weights),
+        by_label,
         _in_order(human, judge, labels, clusters, weights),
-    )  # fmt: skip
+    )
 
 
 def _in_order(
@@ -119,14 +127,25 @@ def _in_order(
 ) -> AgreementFigure | None:
     if set(labels) != set(ORDER):
         return None
-    return kappa([ORDER.index(one) for one in human], [ORDER.index(one) for one in judge], len(ORDER), clusters,
-                 weights, in_order=True)  # fmt: skip
+    return kappa(
+        [ORDER.index(one) for one in human],
+        [ORDER.index(one) for one in judge],
+        len(ORDER),
+        clusters,
+        weights,
+        in_order=True,
+    )
 
 
 def kappa(
-    human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None, weights: Weights = None,
-    *, in_order: bool = False,
-) -> AgreementFigure:     # fmt: skip
+    human: Sequence[int],
+    judge: Sequence[int],
+    n_labels: int,
+    clusters: Clusters = None,
+    weights: Weights = None,
+    *,
+    in_order: bool = False,
+) -> AgreementFigure:
     """Cohen's kappa: agreement beyond what the two would have by chance.
 
     kappa = (po − pe) / (1 − pe),  po = Σ_jk v_jk p_jk,  pe = Σ_jk v_jk r_j c_k
@@ -338,7 +357,7 @@ def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Count
     return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
 
 
-SAME = 1e-9     # values that differ by less are the same
+SAME = 1e-9  # values that differ by less are the same
 
 
 def spread(metric: Metric, repeats: Sequence[Columns]) -> JudgeSpread:

@@ -30,10 +30,15 @@ def majority(labels: Sequence[str]) -> str:
 def people_of(rows: Sequence[Labelled], scale: Sequence[str]) -> list[dict[str, str]]:
     """Annotator -> label, a labelled part each, in the order of the rows; who is not named is called by their place."""
     return [
-        {name: on(label, scale) for name, label in zip(part.annotators or map(str, range(1, len(part.labels) + 1)),
-                                                       part.labels, strict=True)}
-        for row in rows for part in row.parts
-    ]  # fmt: skip
+        {
+            name: on(label, scale)
+            for name, label in zip(
+                part.annotators or map(str, range(1, len(part.labels) + 1)), part.labels, strict=True
+            )
+        }
+        for row in rows
+        for part in row.parts
+    ]
 
 
 def alphas(
@@ -58,14 +63,15 @@ def alphas_of(
     units: Sequence[Sequence[float]], scales: Sequence[Scale], weights: Weights = None
 ) -> dict[Scale, AgreementFigure]:
     """Alpha of values by each of some scales; without a value where all are the same, or of one item."""
-    if sum(len(unit) > 1 for unit in units) == 1:     # what chance would do cannot be told from one
+    if sum(len(unit) > 1 for unit in units) == 1:  # what chance would do cannot be told from one
         return {one: AgreementFigure(None, reason="one item") for one in scales}
     found = {one: krippendorff_alpha(units, one, weights=weights) for one in scales}
     return {
-        one: AgreementFigure(None, reason="all gave one label") if alpha is None
+        one: AgreementFigure(None, reason="all gave one label")
+        if alpha is None
         else AgreementFigure(alpha.value, alpha.interval)
         for one, alpha in found.items()
-    }     # fmt: skip
+    }
 
 
 def ceiling(

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-SURE = 1e-6     # a probability is kept so far from 0 and 1 before its logarithm is taken
-LARGEST = 14.0     # the greatest loss that follows from SURE
-CONSTANT = 0.02    # standard deviation of probabilities below which all are as good as one number
-CHANCE = 0.5       # AUROC of an order that tells nothing
+SURE = 1e-6  # a probability is kept so far from 0 and 1 before its logarithm is taken
+LARGEST = 14.0  # the greatest loss that follows from SURE
+CONSTANT = 0.02  # standard deviation of probabilities below which all are as good as one number
+CHANCE = 0.5  # AUROC of an order that tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,14 @@ class CalibrationGain:
         sides, auroc = {"before": self.before, "after": self.after}, self.after.probabilities.auroc.interval
         lowest = {"auroc_after_low": None if auroc is None else auroc.low, "spread_after": self.spread}
         return lowest | {
-            f"{name}_{when}": value for when, side in sides.items()
+            f"{name}_{when}": value
+            for when, side in sides.items()
             for name, value in (
-                ("brier", side.probabilities.brier.value), ("auroc", side.probabilities.auroc.value),
+                ("brier", side.probabilities.brier.value),
+                ("auroc", side.probabilities.auroc.value),
                 ("log_loss", side.log_loss.value),
             )
-        }  # fmt: skip
+        }
 
 
 def is_constant(figures: Mapping[str, float | None]) -> bool:
@@ -164,9 +166,12 @@ def gained(items: LabelledOdds, learned: Calibrated) -> CalibrationGain:
     squares = {when: [float(one) for one in (mine - items.labels) ** 2] for when, mine in p.items()}
     sides = {when: _side(human, [float(one) for one in p[when]], losses[when], groups) for when in p}
     return CalibrationGain(
-        sides["before"], sides["after"], _less(squares, groups, 1.0), _less(losses, groups, LARGEST),
+        sides["before"],
+        sides["after"],
+        _less(squares, groups, 1.0),
+        _less(losses, groups, LARGEST),
         _spread(learned.p, items.folds),
-    )     # fmt: skip
+    )
 
 
 def _spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:

@@ -17,9 +17,9 @@ from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.krippendorff import Scale
 
-RECORDED = "recorded:"     # begins the id of a judge whose verdicts stand in the labelled file
+RECORDED = "recorded:"  # begins the id of a judge whose verdicts stand in the labelled file
 NOTHING = "it finds nothing to check"
-ALL_FEWEST = 2     # parts of a segment value that are reported on their own
+ALL_FEWEST = 2  # parts of a segment value that are reported on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,6 @@ class JudgeCheck:
     weighted: bool = False
 
 
-
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
     """What the facts of a row's answer say of each of its parts; facts None = the judge failed, for this reason."""
     if facts is None:
@@ -247,16 +246,27 @@ def report(
     )
     known = Counter(label for label in whole.human if label)
     return JudgeCheck(
-        len(rows), len(parts), most, {label: known.get(label, 0) for label in most}, whole.human.count(""),
-        fleiss_kappa(counts, basis.weights) if several else None, checked,
-        tuple(_pairs(read, said, scales, basis)), stopped, calls or {},
+        len(rows),
+        len(parts),
+        most,
+        {label: known.get(label, 0) for label in most},
+        whole.human.count(""),
+        fleiss_kappa(counts, basis.weights) if several else None,
+        checked,
+        tuple(_pairs(read, said, scales, basis)),
+        stopped,
+        calls or {},
         bare=sum(not row.passages for row in rows) if any(not judge.recorded for judge in judged) else 0,
         annotators_alpha=alphas(whole.people, most, basis.weights) if several else {},
         ceiling=ceiling(whole.people, most, groups, basis.weights) if several else None,
-        estimated=estimated([None if judge.is_jury else [on(label, min(scales, key=len)) for label in labels]
-                             for judge, labels in zip(judged, said, strict=True)]),
+        estimated=estimated(
+            [
+                None if judge.is_jury else [on(label, min(scales, key=len)) for label in labels]
+                for judge, labels in zip(judged, said, strict=True)
+            ]
+        ),
         weighted=basis.weights is not None,
-    )     # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,24 +312,31 @@ def _checked(
     for name in columns:
         values = sorted({rows[parts[k][0]].segments[name] for k in both if name in rows[parts[k][0]].segments})
         mine = {v: [k for k in both if rows[parts[k][0]].segments.get(name) == v] for v in values}
-        segments[name] = {v: _over(ks, human, answers, scale, basis) for v, ks in mine.items()
-                          if len(ks) >= ALL_FEWEST}  # fmt: skip
+        segments[name] = {v: _over(ks, human, answers, scale, basis) for v, ks in mine.items() if len(ks) >= ALL_FEWEST}
     differs = [
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
-        for k in both if human[k] != answers[k] for n, m in [parts[k]]
-    ]  # fmt: skip
+        for k in both
+        if human[k] != answers[k]
+        for n, m in [parts[k]]
+    ]
     plain_human, plain = ([on(label, TWO) if label else "" for label in each] for each in (human, answers))
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
-        judged, _over(both, human, answers, scale, basis), _over(both, plain_human, plain, TWO, basis), segments,
-        dict(without.most_common()), detection(right, passed, *basis.at(both)),
-        probabilities([human[k] == "supported" for k, _ in sure], [p for _, p in sure],
-                      *basis.at([k for k, _ in sure])),
-        tuple(sorted(differs, key=_badness)), alternatives(labels.people, answers, basis.weights),
+        judged,
+        _over(both, human, answers, scale, basis),
+        _over(both, plain_human, plain, TWO, basis),
+        segments,
+        dict(without.most_common()),
+        detection(right, passed, *basis.at(both)),
+        probabilities(
+            [human[k] == "supported" for k, _ in sure], [p for _, p in sure], *basis.at([k for k, _ in sure])
+        ),
+        tuple(sorted(differs, key=_badness)),
+        alternatives(labels.people, answers, basis.weights),
         alphas(_joined(labels.people, answers), scale, basis.weights),
         {parts[k]: plain_human[k] == plain[k] for k in both},
-    )     # fmt: skip
+    )
 
 
 def _over(
@@ -338,9 +355,11 @@ def _badness(differs: Differs) -> tuple[int, float]:
 
 
 def _pairs(
-    read: Mapping[tuple[str, ...], _PeoplesLabels], said: Sequence[Sequence[str | None]],
-    scales: Sequence[tuple[str, ...]], basis: Basis,
-) -> list[JudgePair]:     # fmt: skip
+    read: Mapping[tuple[str, ...], _PeoplesLabels],
+    said: Sequence[Sequence[str | None]],
+    scales: Sequence[tuple[str, ...]],
+    basis: Basis,
+) -> list[JudgePair]:
     """Every two judges, on the scale that both know."""
     pairs = []
     for base, new in combinations(range(len(said)), 2):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.pairs import PairedCases
     from ragauge.stats.weighted import Interval
 
-FEWEST = 10     # verdicts of a family below which nothing is said of it
+FEWEST = 10  # verdicts of a family below which nothing is said of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

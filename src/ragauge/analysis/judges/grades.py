@@ -11,7 +11,7 @@ from ragauge.data.labelled import GradedItem
 from ragauge.stats.krippendorff import Scale
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
-ALL_FEWEST = 2     # pairs of a segment's value that are reported on their own
+ALL_FEWEST = 2  # pairs of a segment's value that are reported on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,14 @@ def grade_check(rows: Sequence[GradedItem], columns: Sequence[str] = ()) -> Grad
     among = [[(a, b) for n, a in enumerate(one) for m, b in enumerate(one) if n != m] for one in people]
     given = [grade for one in people for grade in one]
     return GradeCheck(
-        len(rows), {grade: given.count(grade) for grade in sorted(set(given))}, several,
+        len(rows),
+        {grade: given.count(grade) for grade in sorted(set(given))},
+        several,
         alphas_of(people, SCALES, basis.weights) if several else {},
         _agreed(among, scale, basis) if several else None,
-        tuple(_judge(rows, at, name, scale, basis) for at, name in enumerate(columns)), basis.weights is not None,
-    )     # fmt: skip
+        tuple(_judge(rows, at, name, scale, basis) for at, name in enumerate(columns)),
+        basis.weights is not None,
+    )
 
 
 def _judge(rows: Sequence[GradedItem], at: int, name: str, scale: Sequence[float], basis: Basis) -> GradingJudge:
@@ -109,8 +112,9 @@ def _judge(rows: Sequence[GradedItem], at: int, name: str, scale: Sequence[float
                 places.setdefault(row.segments[column], []).append(n)
         segments[column] = {
             value: _agreed([pairs[n] for n in mine], scale, basis.at(mine))
-            for value, mine in sorted(places.items()) if len(mine) >= ALL_FEWEST
-        }     # fmt: skip
+            for value, mine in sorted(places.items())
+            if len(mine) >= ALL_FEWEST
+        }
     units = [[*row.grades, *([] if one is None else [one])] for row, one in zip(rows, said, strict=True)]
     return GradingJudge(
         name, _agreed(pairs, scale, basis), alphas_of(units, SCALES, basis.weights), segments, said.count(None)
@@ -124,6 +128,8 @@ def _agreed(pairs: Sequence[Sequence[tuple[float, float]]], scale: Sequence[floa
     first, second, items = ([one[k] for one in every] for k in range(3))
     weights = None if basis.weights is None else [basis.weights[n] for n in items]
     return GradeAgreement(
-        len(every), len(set(items)), share_alike(first, second, items, weights),
+        len(every),
+        len(set(items)),
+        share_alike(first, second, items, weights),
         kappa(first, second, len(scale), items, weights, in_order=True),
-    )     # fmt: skip
+    )

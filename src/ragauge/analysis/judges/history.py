@@ -14,9 +14,9 @@ from ragauge.data.identity import digest
 from ragauge.data.labelled import CheckedPart, CheckRecord, Labelled
 from ragauge.stats.weighted import Interval
 
-LEAST_SAME = 30     # parts of both checks that are compared one by one; with fewer, all of both as two samples
+LEAST_SAME = 30  # parts of both checks that are compared one by one; with fewer, all of both as two samples
 NO_CHANGE = AgreementFigure(None)
-SHORT = 16     # hex digits of a part's hash: none is alike by chance among billions
+SHORT = 16  # hex digits of a part's hash: none is alike by chance among billions
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,7 @@ def part_keys(row: Labelled) -> list[str]:
     return [digest([text, part.start, part.end, sorted(part.labels)])[:SHORT] for part in row.parts]
 
 
-def steps(
-    records: Iterable[CheckRecord], kept: Collection[tuple[str, bytes]] | None = None
-) -> tuple[CheckStep, ...]:
+def steps(records: Iterable[CheckRecord], kept: Collection[tuple[str, bytes]] | None = None) -> tuple[CheckStep, ...]:
     """Every check beside the one before of the same name, judges in the order of their first check.
 
     Args:
@@ -144,9 +142,10 @@ def _columns(parts: Sequence[CheckedPart]) -> tuple[list[float], list[str] | Non
     """Whether each is right, what it depends on, and its weight; None where all are independent, or alike."""
     groups, weights = [part.group for part in parts], [part.weight for part in parts]
     return (
-        [float(part.right) for part in parts], groups if len(set(groups)) < len(groups) else None,
+        [float(part.right) for part in parts],
+        groups if len(set(groups)) < len(groups) else None,
         weights if len(set(weights)) > 1 else None,
-    )     # fmt: skip
+    )
 
 
 def _apart(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) -> AgreementFigure:

@@ -26,7 +26,7 @@ TOLD: Mapping[str, LabelMapping] = {
     "contradicted": LabelMapping("contradicted", lambda claim: 1 - claim.chance if claim.contradicting else 0.0),
     "not_in_context": LabelMapping("not_in_context", lambda claim: 0.0 if claim.contradicting else 1 - claim.chance),
 }
-ALWAYS = ("faithfulness",)     # by labels that say supported or not, and no more
+ALWAYS = ("faithfulness",)  # by labels that say supported or not, and no more
 
 
 class LabelScore(NamedTuple):
@@ -118,7 +118,19 @@ def file_of(rows: Sequence[Labelled], name: str) -> bytes:
 
     Texts count once whatever files they stand in; by its name a copy is taken back alone.
     """
-    return bytes.fromhex(digest([name, [
-        [row.query, list(row.passages), row.answer, [[part.start, part.end, list(part.labels)] for part in row.parts]]
-        for row in rows
-    ]]))     # fmt: skip
+    return bytes.fromhex(
+        digest(
+            [
+                name,
+                [
+                    [
+                        row.query,
+                        list(row.passages),
+                        row.answer,
+                        [[part.start, part.end, list(part.labels)] for part in row.parts],
+                    ]
+                    for row in rows
+                ],
+            ]
+        )
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragauge.stats.weighted import Interval
 
 SUPPORTED = "supported"
-STEPS = 24     # halvings of the search for a level: to 1e-7
+STEPS = 24  # halvings of the search for a level: to 1e-7
 
 
 class JudgedTwice(Protocol):
@@ -94,9 +94,11 @@ class PairedCases(Generic[Case]):
         whole = [case for case in cases if case.base and case.again and case.changed]
         read = [(case, sides) for case in whole if (sides := COMPARED[compares](case)) is not None]
         return cls(
-            tuple(case for case, _ in read), tuple(float(sides[0]) for _, sides in read),
-            tuple(float(sides[1]) for _, sides in read), len(cases) - len(whole),
-        )     # fmt: skip
+            tuple(case for case, _ in read),
+            tuple(float(sides[0]) for _, sides in read),
+            tuple(float(sides[1]) for _, sides in read),
+            len(cases) - len(whole),
+        )
 
     @property
     def clusters(self) -> tuple[str, ...]:

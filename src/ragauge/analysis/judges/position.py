@@ -56,7 +56,8 @@ def position_probe(
     flipped = [(pair, preference) for pair, preference in both if preference.flipped]
     labelled = [(pair, preference) for pair, preference in both if pair.better is not None]
     return PositionProbe(
-        len(pairs), len(both),
+        len(pairs),
+        len(both),
         _share(len(flipped), len(both), level),
         _share(sum(_favours_first(preference) for _, preference in flipped), len(flipped), level),
         _share(sum(preference.better == 0 for _, preference in both), len(both), level),
@@ -64,14 +65,15 @@ def position_probe(
         tuple(pair.query_id for pair, _ in flipped),
         {
             pair.query_id: preference.reason
-            for pair, preference in zip(pairs, preferences, strict=True) if not preference.decided
+            for pair, preference in zip(pairs, preferences, strict=True)
+            if not preference.decided
         },
-    )     # fmt: skip
+    )
 
 
 def _favours_first(preference: Preference) -> bool:
     """Whether the answer shown first did better in its place than when it was shown second."""
-    worth = {1: 1, 0: 0, 2: -1}     # of the file's first answer
+    worth = {1: 1, 0: 0, 2: -1}  # of the file's first answer
     return worth[preference.shown or 0] > worth[preference.swapped or 0]
 
 

@@ -20,8 +20,8 @@ from ragauge.stats.weighted import Interval
 Compares = Literal["again", "flip", "support", "rise", "people", "families"]
 ProbeVerdict = Literal["ok", "alarm", "not enough data"]
 LEVEL = 0.95
-WORST = 5     # examples that are named of a probe
-TOLERANCE = 0.05     # share of verdicts that a probe may change beyond the judge's own wavering
+WORST = 5  # examples that are named of a probe
+TOLERANCE = 0.05  # share of verdicts that a probe may change beyond the judge's own wavering
 # a judge that says otherwise on one text in five has, of evenly mixed verdicts, a kappa with itself of 0.6
 WAVERING = 0.2
 TWO_SIDED = ("people", "families")
@@ -178,7 +178,7 @@ class JudgeProbes:
 @dataclass(frozen=True, slots=True)
 class _Measured:
     value: float | None
-    at: Mapping[str, float | None]     # changed, wavering
+    at: Mapping[str, float | None]  # changed, wavering
     interval: Interval | None
     p: float
     among: str = ""
@@ -198,8 +198,9 @@ def findings(
         tolerance: for all probes but that of wavering itself; None = each its own.
         own: the family that the judge belongs to; "" = the one that it favours most is looked at.
     """
-    held = [WAVERING if rule.compares == "again" else rule.tolerance if tolerance is None else tolerance
-            for rule in rules]  # fmt: skip
+    held = [
+        WAVERING if rule.compares == "again" else rule.tolerance if tolerance is None else tolerance for rule in rules
+    ]
     counted = [PairedCases.of(rule.compares, cases.get(rule.name, ())) for rule in rules]
     measured = [_measure(rule, pairs, limit, own) for rule, pairs, limit in zip(rules, counted, held, strict=True)]
     adjusted = holm([one.p for one in measured])
@@ -241,10 +242,22 @@ def _finding(
         value = 1 - value
         interval = interval and Interval(1 - interval.high, 1 - interval.low, interval.method, interval.level)
     return ProbeFinding(
-        rule, len(pairs.cases), len(set(pairs.clusters)), value, interval, measured.at.get("changed"),
-        measured.at.get("wavering"), limit, p, verdict, _kinds(rule, pairs), _worst(rule, pairs), measured.among,
-        pairs.without, _milder(rule, pairs),
-    )     # fmt: skip
+        rule,
+        len(pairs.cases),
+        len(set(pairs.clusters)),
+        value,
+        interval,
+        measured.at.get("changed"),
+        measured.at.get("wavering"),
+        limit,
+        p,
+        verdict,
+        _kinds(rule, pairs),
+        _worst(rule, pairs),
+        measured.among,
+        pairs.without,
+        _milder(rule, pairs),
+    )
 
 
 def _milder(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> float | None:
@@ -276,7 +289,5 @@ def _worst(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[ProbeCase, .
     both = zip(pairs.new, pairs.base, pairs.cases, strict=True)
     found = [case for new, base, case in both if new > base or (rule.compares in TWO_SIDED and new < base)]
     first = {case.example: place for place, case in reversed(list(enumerate(found)))}
-    places = sorted(
-        range(len(found)), key=lambda at: (found[at].changed != SUPPORTED, first[found[at].example] != at)
-    )     # fmt: skip
+    places = sorted(range(len(found)), key=lambda at: (found[at].changed != SUPPORTED, first[found[at].example] != at))
     return tuple(found[place] for place in places[:WORST])

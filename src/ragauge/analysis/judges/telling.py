@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_mean, interval_of_rate, ratio_of_means
-from ragauge.analysis.judges.agreement import (
-    LEVEL,
-    AgreementFigure,
-    Clusters,
-    Weights,
-    mean_one,
-    share_alike,
-)
+from ragauge.analysis.judges.agreement import LEVEL, AgreementFigure, Clusters, Weights, mean_one, share_alike
 from ragauge.stats.auroc import auroc
 from ragauge.stats.weighted import Interval
 
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Groups = npt.NDArray[np.int64] | None
 
-BINS = 5     # of a reliability curve, alike in width: 0 to 0.2 and so on
+BINS = 5  # of a reliability curve, alike in width: 0 to 0.2 and so on
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +98,12 @@ def detection(
     basis = _Basis.of(clusters, weights, a.size)
     called = basis.share(np.arange(a.size), a)
     return Detection(
-        called, None if called.value is None else max(called.value, 1 - called.value),
+        called,
+        None if called.value is None else max(called.value, 1 - called.value),
         _part(b, a, basis, "the judge calls nothing not supported"),
-        _part(a, b, basis, "people call nothing not supported"), _f1(a, b, basis),
-    )     # fmt: skip
+        _part(a, b, basis, "people call nothing not supported"),
+        _f1(a, b, basis),
+    )
 
 
 def probabilities(

@@ -70,7 +70,7 @@ class UseGatherer:
     def _mixed(self, evidence: Evidence, facts: FactsOf) -> None:
         sure = _probabilities(facts)
         self.verdicts += len(sure)
-        self.local += sum(p is not None for p in sure)     # the model gives no probabilities
+        self.local += sum(p is not None for p in sure)  # the model gives no probabilities
         self.spared += bool(sure) and not evidence.reply_keys
         if isinstance(facts, AnswerFacts | ReferenceFacts | RelevanceFacts):
             self.both += facts.both
@@ -83,13 +83,24 @@ class UseGatherer:
         verdicts = self.verdicts if self.hybrid else None
         replies = self.replies + more_replies
         return JudgeUse(
-            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread, self.parted,
-            self.both, self.same, self.empty, self.unnamed,
+            asked,
+            self.questions,
+            self.lacking,
+            replies,
+            verdicts,
+            self.local,
+            self.spared,
+            spread,
+            self.parted,
+            self.both,
+            self.same,
+            self.empty,
+            self.unnamed,
         )
 
 
-MISSING = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)     # see `engine.measuring`
-VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)     # of reasons that are the same otherwise
+MISSING = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)  # see `engine.measuring`
+VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
 
 
 def commonest_reason(summaries: Iterable[Summary]) -> str:
@@ -273,17 +284,20 @@ def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -
     for metric, questions in needs.items():
         others = {name: set(theirs) for name, theirs in needs.items() if name != metric}
         taken = set().union(*others.values())
-        costs.append(MetricCost(
-            metric, tuple(questions),
-            added([by_question.get(question, Paid()) for question in questions]),
-            added([by_question.get(question, Paid()) for question in questions if question not in taken]),
-            tuple(name for name, theirs in others.items() if theirs & set(questions)),
-        ))     # fmt: skip
+        costs.append(
+            MetricCost(
+                metric,
+                tuple(questions),
+                added([by_question.get(question, Paid()) for question in questions]),
+                added([by_question.get(question, Paid()) for question in questions if question not in taken]),
+                tuple(name for name, theirs in others.items() if theirs & set(questions)),
+            )
+        )
     return tuple(costs)
 
 
 OWN = "own:"
-LABELLED = (*TOLD, "unsupported")     # metrics that labels of claims tell of
+LABELLED = (*TOLD, "unsupported")  # metrics that labels of claims tell of
 
 
 def unchecked(spec: str = "") -> str:

@@ -12,7 +12,7 @@ from ragauge.errors import UnknownName, UsageError
 Scheme = Literal["random", "verdict", "uncertain"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 HALF = 0.5
-LEAST_UNCERTAIN = 0.1     # of the most uncertain: what a sure answer counts, so that each can be drawn
+LEAST_UNCERTAIN = 0.1  # of the most uncertain: what a sure answer counts, so that each can be drawn
 
 
 class Drawn(NamedTuple):
@@ -100,7 +100,7 @@ def by_size(order: Sequence[int], n: int, sizes: Mapping[int, float], start: flo
         sure |= over
     inclusion = {number: 1.0 if number in sure else left * sizes[number] / total for number in order}
     place, chosen, reached = start, [], 0.0
-    for number in order:     # one is drawn wherever the running sum of chances passes a whole number and a random part
+    for number in order:  # one is drawn wherever the running sum of chances passes a whole number and a random part
         reached += inclusion[number]
         if reached > place:
             chosen.append(number)

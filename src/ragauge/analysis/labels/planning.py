@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
-KNOWN = 20     # labels from which variance and correlation are taken from them
-POWER = 0.6     # two-sided level whose quantile is that of a power of 80 %
+KNOWN = 20  # labels from which variance and correlation are taken from them
+POWER = 0.6  # two-sided level whose quantile is that of a power of 80 %
 MOST = 1_000_000
 
 
@@ -53,9 +53,15 @@ class LabelPlan:
 
 
 def label_plan(
-    metric: str, judged: Floats, people: Floats | None, *, width: float | None, detect: float | None,
-    bounds: tuple[float, float] = (0.0, 1.0), clusters: npt.NDArray[np.int64] | None = None,
-) -> LabelPlan:     # fmt: skip
+    metric: str,
+    judged: Floats,
+    people: Floats | None,
+    *,
+    width: float | None,
+    detect: float | None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    clusters: npt.NDArray[np.int64] | None = None,
+) -> LabelPlan:
     """The least number of labels, drawn at random, with which a rectified mean reaches a goal; 50 or more.
 
     se²(n) = s² · ((1 − ρ²) (1/n + (D − 1)/T) + ρ² D/T)
@@ -99,9 +105,17 @@ def label_plan(
     labels = planned.least(amount, rho)
     needed = planned.responses(amount) if labels is None else None
     return LabelPlan(
-        metric, "width" if detect is None else "detect", amount, labels, planned.least(amount, 0.0), there, total,
-        needed, planned.reach(max(3, total), rho), rho if told else None,
-    )     # fmt: skip
+        metric,
+        "width" if detect is None else "detect",
+        amount,
+        labels,
+        planned.least(amount, 0.0),
+        there,
+        total,
+        needed,
+        planned.reach(max(3, total), rho),
+        rho if told else None,
+    )
 
 
 def _amount(width: float | None, detect: float | None) -> float:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Cause
 
 MOST_TRACES, MOST_VALUES = 10, 5
-CHANGED = 0.1      # a share that moved by so much is told,
-LEVEL = 0.01       # where that is no chance: of any of all that are looked at
-NO_VALUE, NOT_SAID = "(none)", "(not said)"      # of a segment, and of what traces say
+CHANGED = 0.1  # a share that moved by so much is told,
+LEVEL = 0.01  # where that is no chance: of any of all that are looked at
+NO_VALUE, NOT_SAID = "(none)", "(not said)"  # of a segment, and of what traces say
 NOT_THERE = {NO_VALUE, NOT_SAID}
-Counts = Mapping[str, Counter[str]]     # what is said -> how many have which value
+Counts = Mapping[str, Counter[str]]  # what is said -> how many have which value
 
 
 class SegmentPart(NamedTuple):
@@ -151,9 +151,13 @@ def looked_at(alert: Alert, watch: Watch, arrivals: Sequence[Arrival]) -> Looked
 
 
 def account(
-    alert: Alert, watch: Watch, looked: LookedAt, causes: Mapping[int, Cause],
-    facts: tuple[Counts, Counts] = ({}, {}), blame: Blame = UNTOLD,
-) -> AlertAccount:     # fmt: skip
+    alert: Alert,
+    watch: Watch,
+    looked: LookedAt,
+    causes: Mapping[int, Cause],
+    facts: tuple[Counts, Counts] = ({}, {}),
+    blame: Blame = UNTOLD,
+) -> AlertAccount:
     """All that an alert has to say.
 
     Args:
@@ -171,11 +175,19 @@ def account(
     (changed, changed_now), mix = _changed(names, looked, facts)
     worst = sorted(looked.now, key=lambda one: (_x(watch, one), -one.number))[:MOST_TRACES]
     return AlertAccount(
-        alert, before.shown(watch), now.shown(watch), len(looked.before), len(looked.now), tuple(told),
-        _causes(looked, causes), _moved(changed, changed_now), _moved(*mix),
-        tuple(TraceOf(one.trace_id, one.run_id, one.scores[watch.metric].value or 0.0, one.at) for one in worst), blame,
+        alert,
+        before.shown(watch),
+        now.shown(watch),
+        len(looked.before),
+        len(looked.now),
+        tuple(told),
+        _causes(looked, causes),
+        _moved(changed, changed_now),
+        _moved(*mix),
+        tuple(TraceOf(one.trace_id, one.run_id, one.scores[watch.metric].value or 0.0, one.at) for one in worst),
+        blame,
         looked.now[0].at if looked.now and alert.first >= 0 else None,
-    )     # fmt: skip
+    )
 
 
 class _Weighted(NamedTuple):
@@ -249,14 +261,15 @@ def _causes(looked: LookedAt, causes: Mapping[int, Cause]) -> tuple[CauseShare, 
     fixes = {cause.name: cause.fix for cause in causes.values() if cause.name}
     counts = [Counter(causes[one.number].name for one in side if one.number in causes) for side in looked]
     sizes = [max(1, len(side)) for side in looked]
-    shares = [CauseShare(name, counts[0][name] / sizes[0], counts[1][name] / sizes[1], fix)
-              for name, fix in fixes.items()]     # fmt: skip
+    shares = [
+        CauseShare(name, counts[0][name] / sizes[0], counts[1][name] / sizes[1], fix) for name, fix in fixes.items()
+    ]
     return tuple(sorted(shares, key=lambda one: (one.before - one.now, one.name))[:MOST_VALUES])
 
 
 def _changed(
     names: Sequence[str], looked: LookedAt, facts: tuple[Counts, Counts]
-) -> tuple[tuple[Counts, Counts], tuple[Counts, Counts]]:  # fmt: skip
+) -> tuple[tuple[Counts, Counts], tuple[Counts, Counts]]:
     """What is looked at for a change of the system, then of the mix of requests, each before and now.
 
     A segment that has the values of a fact is that fact. One most of whose values are new, such as a version, is what
@@ -264,13 +277,19 @@ def _changed(
     """
     known = [{*facts[0][fact], *facts[1][fact]} - NOT_THERE for fact in facts[0].keys() & facts[1].keys()]
     old, new = ({name: _counted(name, side) for name in names} for side in looked)
-    newest = [side[-max((one.total() for one in said.values()), default=0):]     # what facts are taken of
-              for side, said in zip(looked, facts, strict=True)]     # fmt: skip
-    apart = [name for name in names
-             if {one.segments.get(name, NO_VALUE) for side in newest for one in side} - NOT_THERE not in known]
+    newest = [
+        side[-max((one.total() for one in said.values()), default=0) :]  # what facts are taken of
+        for side, said in zip(looked, facts, strict=True)
+    ]
+    apart = [
+        name
+        for name in names
+        if {one.segments.get(name, NO_VALUE) for side in newest for one in side} - NOT_THERE not in known
+    ]
     versions = {name for name in apart if _replaced(old[name], new[name])}
-    ours = tuple({**side, **{name: counts[name] for name in versions}}
-                 for side, counts in zip(facts, (old, new), strict=True))     # fmt: skip
+    ours = tuple(
+        {**side, **{name: counts[name] for name in versions}} for side, counts in zip(facts, (old, new), strict=True)
+    )
     mix = tuple({name: counts[name] for name in apart if name not in versions} for counts in (old, new))
     return (ours[0], ours[1]), (mix[0], mix[1])
 
@@ -290,14 +309,15 @@ def _moved(before: Counts, now: Counts) -> tuple[FactShare, ...]:
     By Fisher's exact test, two-sided, at 1 % divided by the values that are looked at.
     """
     looked = {
-        fact: before[fact].keys() | now[fact].keys() for fact in before.keys() & now.keys()
+        fact: before[fact].keys() | now[fact].keys()
+        for fact in before.keys() & now.keys()
         if before[fact] and now[fact]
-    }  # fmt: skip
+    }
     level = LEVEL / max(1, sum(map(len, looked.values())))
     found = []
     for fact, values in looked.items():
         old, new = before[fact], now[fact]
-        if 2 * len(values) > old.total() + new.total():     # each has its own
+        if 2 * len(values) > old.total() + new.total():  # each has its own
             continue
         for value in values:
             shares = old[value] / old.total(), new[value] / new.total()

@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
 Marked = Literal["good", "bad"]
-LEAST_GOOD = 5       # good days that a band takes
-OUTSIDE = 0.01       # the chance that a day like the good ones lies outside
+LEAST_GOOD = 5  # good days that a band takes
+OUTSIDE = 0.01  # the chance that a day like the good ones lies outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,9 @@ def marked_days(periods: Iterable[MarkedPeriod]) -> dict[date, Marked]:
     """
     return {
         one.since + timedelta(days=place): one.was
-        for one in periods for place in range((one.until - one.since).days + 1)
-    }  # fmt: skip
+        for one in periods
+        for place in range((one.until - one.since).days + 1)
+    }
 
 
 def learned(good: Sequence[float], bad: Sequence[float]) -> Band | None:

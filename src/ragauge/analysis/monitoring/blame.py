@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-BINS = 5         # of the relevance of the first passage
-CLEAR = 1.0      # standard errors by which failures must have grown to say where the fault lies
-BEYOND = 3.0     # standard errors by which a metric must fall more than by the judge: alerts fire when it is lowest
+BINS = 5  # of the relevance of the first passage
+CLEAR = 1.0  # standard errors by which failures must have grown to say where the fault lies
+BEYOND = 3.0  # standard errors by which a metric must fall more than by the judge: alerts fire when it is lowest
 UNCLEAR = "unclear"
-INDEX = "data"   # the component of what the index holds, which retrieval finds
+INDEX = "data"  # the component of what the index holds, which retrieval finds
 
 
 class Blame(NamedTuple):
@@ -80,8 +80,9 @@ def blamed(before: Sequence[BlamedRequest], now: Sequence[BlamedRequest]) -> Bla
     if not before or not now or all(one.relevance is None for one in before):
         return UNTOLD
     grown = _growth(before, now)
-    dark = split(*([(one.weight, float(one.failed == UNCLEAR), one.relevance) for one in side]
-                   for side in (before, now)))     # fmt: skip
+    dark = split(
+        *([(one.weight, float(one.failed == UNCLEAR), one.relevance) for one in side] for side in (before, now))
+    )
     grown["retrieval"] += dark.passages
     grown["generation"] += dark.rest
     most = max(grown, key=lambda name: grown[name])

@@ -13,12 +13,12 @@ from ragauge.data.identity import digest
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.watching import Alert
 
-Verdicts = Mapping[tuple[str, str], float | None]     # query_id and metric -> value; None = it has none, or failed
+Verdicts = Mapping[tuple[str, str], float | None]  # query_id and metric -> value; None = it has none, or failed
 CANARY_LOOK = "judge canary (daily)"
-CANARY = "judge canary"     # name of the run that holds the frozen responses
-FRESH = 1     # number of the first asking: 0 would take replies that are stored of the traffic
+CANARY = "judge canary"  # name of the run that holds the frozen responses
+FRESH = 1  # number of the first asking: 0 would take replies that are stored of the traffic
 FIRST_DAYS = 7
-SAME = 1e-9     # values that lie no further apart are the same
+SAME = 1e-9  # values that lie no further apart are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def evenly(there: Sequence[int], wanted: int) -> list[int]:
     ([23, 23, 4], [3, 7], [1, 1], [1, 2, 2])
     """
     taken, left = [0] * len(there), wanted
-    for done, place in enumerate(sorted(range(len(there)), key=lambda one: there[one])):     # who has few takes first
+    for done, place in enumerate(sorted(range(len(there)), key=lambda one: there[one])):  # who has few takes first
         taken[place] = min(there[place], left // (len(there) - done))
         left -= taken[place]
     return taken
@@ -101,11 +101,18 @@ def first_look(known: Iterable[Alert], judge_id: str | None) -> int:
         known: alerts.
         judge_id: of the judge; the looks of another are counted by themselves.
     """
-    return max([FRESH, *(
-        one.number for one in known
-        if one.monitor == JUDGE_CHANGED and one.ended_at is not None
-        and one.alert_id == changed_id(judge_id, one.fired_at.date())
-    )])  # fmt: skip
+    return max(
+        [
+            FRESH,
+            *(
+                one.number
+                for one in known
+                if one.monitor == JUDGE_CHANGED
+                and one.ended_at is not None
+                and one.alert_id == changed_id(judge_id, one.fired_at.date())
+            ),
+        ]
+    )
 
 
 def _flips(reference: Verdicts, other: Verdicts) -> tuple[int, int]:

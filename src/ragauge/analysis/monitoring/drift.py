@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ragauge.stats.drift import Vectors
 
 Texts = Literal["queries", "documents"]
-LEVEL = 0.01     # of the test of a day
-LEAST = 50       # vectors on a side
-CLUSTERS = 20    # of the baseline, at most: one for each LEAST / 5 vectors
-SHOWN, QUERIES = 3, 5     # clusters that grew most, and texts of each
+LEVEL = 0.01  # of the test of a day
+LEAST = 50  # vectors on a side
+CLUSTERS = 20  # of the baseline, at most: one for each LEAST / 5 vectors
+SHOWN, QUERIES = 3, 5  # clusters that grew most, and texts of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,11 @@ def permutations_for(level: float) -> int:
 
 
 def detail(
-    day: date, of: Texts, before: tuple[Sequence[PlacedText], Vectors], now: tuple[Sequence[PlacedText], Vectors], *,
+    day: date,
+    of: Texts,
+    before: tuple[Sequence[PlacedText], Vectors],
+    now: tuple[Sequence[PlacedText], Vectors],
+    *,
     seed: int = 0,
 ) -> DriftDetail | None:
     """How a day's texts differ from the baseline's; None where there are fewer than 50 on a side.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-LEAST = 20      # scores from which on anything is said of a silence
-USUAL = 2       # times the longest silence before: of gaps that come at random, few are so long
+LEAST = 20  # scores from which on anything is said of a silence
+USUAL = 2  # times the longest silence before: of gaps that come at random, few are so long
 HOUR = 3600.0
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def no_data_alert(
     monitor: str, what: str, last: datetime, now: datetime, wait: timedelta, segment: Segment = ALL
-) -> Alert:     # fmt: skip
+) -> Alert:
     """What says that nothing comes any more of what came before.
 
     Args:
@@ -33,15 +33,30 @@ def no_data_alert(
     of, others = (f" of {segment[0]} {segment[1]}", ", and of others it has") if apart else ("", "")
     named = "\0".join(["no data", what, last.isoformat(), *(segment if apart else ())])
     return Alert(
-        sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:10], monitor,
-        f"a {what} at least every {written(wait)}", segment, now, -1, "", last.date(), None, 0, 0.0, None, 1.0, 1.0, 1,
-        "no_data", False, said=f"no {what}{of} has come since {last:%Y-%m-%d %H:%M} UTC{others}",
-    )  # fmt: skip
+        sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:10],
+        monitor,
+        f"a {what} at least every {written(wait)}",
+        segment,
+        now,
+        -1,
+        "",
+        last.date(),
+        None,
+        0,
+        0.0,
+        None,
+        1.0,
+        1.0,
+        1,
+        "no_data",
+        False,
+        said=f"no {what}{of} has come since {last:%Y-%m-%d %H:%M} UTC{others}",
+    )
 
 
 def quiet(
     by: Watching, state: WatchState, now: datetime, began: datetime, wait: timedelta, *, moved: bool = False
-) -> tuple[WatchState, tuple[Alert, ...]]:     # fmt: skip
+) -> tuple[WatchState, tuple[Alert, ...]]:
     """Where it stands when nothing has come for too long, of all or of a segment while it did of others.
 
     A segment is told of from its 20th score on, among the 100 largest, and not before it was silent for twice as
@@ -61,7 +76,7 @@ def quiet(
     if state.last is None or ALL in state.silent:
         return state, ()
     last = min(state.last, now)
-    if last < state.last:     # the clock was put back since: the server heard nothing while it runs
+    if last < state.last:  # the clock was put back since: the server heard nothing while it runs
         last = min(last, began)
     if not moved and now - max(last, began) >= wait:
         missing = {ALL: _missing(by, ALL, last, now, wait)}
@@ -100,4 +115,3 @@ def _mute(
         one = series[segment]
         series[segment] = replace(one, state=one.state.after("no_data", now, timedelta(0), timedelta(0)))
     return replace(state, series=series, silent={**state.silent, **missing})
-

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 DROPS = (0.05, 0.10, 0.20)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-SIMULATED = 200      # series
-A_DAY = (20, 1000)   # scores of a simulated day, at most as many as a test of a fixed size takes: delays count scores
-PERIODS = 2          # that are simulated, at most
+SIMULATED = 200  # series
+A_DAY = (20, 1000)  # scores of a simulated day, at most as many as a test of a fixed size takes: delays count scores
+PERIODS = 2  # that are simulated, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,16 @@ def monitor_plan(values: Array, planned: PlannedMonitor, *, seed: int = 0) -> Mo
         cost = None if planned.cost is None else planned.cost * scores
         rates.append(PlannedRate(rate, scores, cost, max(1, ceil(needed / scores)), tuple(delays)))
     return MonitorPlan(
-        planned.metric, known.mean, known.error * sqrt(known.n), planned.requests, planned.max_drop,
-        planned.false_alarms, planned.days, planned.series, tuple(rates),
-    )     # fmt: skip
+        planned.metric,
+        known.mean,
+        known.error * sqrt(known.n),
+        planned.requests,
+        planned.max_drop,
+        planned.false_alarms,
+        planned.days,
+        planned.series,
+        tuple(rates),
+    )
 
 
 def _fixed(known: Moments, m: float, drop: float) -> int:
@@ -199,7 +206,7 @@ def scores_like(mean: float, deviation: float, n: int = 2000) -> Array:
         problem = f"no scores in [0, 1] have a mean of {mean:g} and a standard deviation of {deviation:g}."
         raise UsageError(f"{problem} A mean of {mean:g} allows at most {sqrt(max(0.0, most)):.3f}.")
     steps = (np.arange(n) + 0.5) / n
-    if deviation**2 > 0.98 * most:     # as good as 0 and 1 alone
+    if deviation**2 > 0.98 * most:  # as good as 0 and 1 alone
         return np.asarray(steps > 1 - mean, dtype=float)
     size = most / deviation**2 - 1
     return np.asarray(beta.ppf(steps, mean * size, (1 - mean) * size))

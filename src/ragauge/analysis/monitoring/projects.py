@@ -46,7 +46,7 @@ def looked_into(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]
     ('shop', 'desk')
     """
     named = {monitor.project, *(one.project for one in monitor.monitors)}
-    known = [name for place, name in enumerate(came) if name or not place]     # without a name the first is meant
+    known = [name for place, name in enumerate(came) if name or not place]  # without a name the first is meant
     return tuple(name for name in known if not monitor.project or name in named)
 
 
@@ -67,5 +67,6 @@ def watched_projects(monitor: MonitorSection, watched: Watches, came: Sequence[s
         tuple(name for name in by_metrics if name in came),
         tuple(name for name in came if name not in by_metrics and name not in texts),
         tuple(name for name in named if name and name not in came),
-        tuple(name for name in texts if name not in by_metrics), meant if len(came) > 1 else "",
-    )  # fmt: skip
+        tuple(name for name in texts if name not in by_metrics),
+        meant if len(came) > 1 else "",
+    )

@@ -77,7 +77,7 @@ def level_of_a_day(monitor: MonitorSection, projects: int = 1) -> float:
 
 def alarm_shares(
     monitor: MonitorSection, watched: Sequence[Watch], limits: Mapping[str, float], projects: int = 1
-) -> AlarmShares:  # fmt: skip
+) -> AlarmShares:
     """How a configuration's false alarms are shared.
 
     Args:

@@ -152,10 +152,17 @@ def watchings(monitor: MonitorSection, watches: Watches, came: Sequence[str] = (
     """
     promise, n = monitor.false_alarms, parts(monitor)
     return tuple(
-        Watching(watch, n, promise.chance, promise.days, monitor.cool_down, _heaviest(monitor, watch),
-                 watch.project or came[0] if len(came) > 1 else "")
+        Watching(
+            watch,
+            n,
+            promise.chance,
+            promise.days,
+            monitor.cool_down,
+            _heaviest(monitor, watch),
+            watch.project or came[0] if len(came) > 1 else "",
+        )
         for watch in watches.metrics
-    )  # fmt: skip
+    )
 
 
 def _heaviest(monitor: MonitorSection, watch: Watch) -> float:
@@ -187,19 +194,34 @@ def _status(by: Watching, state: WatchState, segment: Segment, series: Series, *
     pointed = _pointed(by, series) if simulated and segment in state.watched else None
     days = [
         DayMean(date.fromordinal(day), watch.shown(sums.mean), sums.error, sums.n)
-        for day, sums in sorted(series.days.items()) if sums.mean is not None
-    ]  # fmt: skip
+        for day, sums in sorted(series.days.items())
+        if sums.mean is not None
+    ]
     return SeriesStatus(
-        str(watch), watch.asks, segment, _standing(series), series.state.since, kept.n,
-        _shown(watch, series.window(WINDOW)), _shown(watch, series.window(LONG_WINDOW)),
-        series.window_error(WINDOW), series.window_error(LONG_WINDOW),
+        str(watch),
+        watch.asks,
+        segment,
+        _standing(series),
+        series.state.since,
+        kept.n,
+        _shown(watch, series.window(WINDOW)),
+        _shown(watch, series.window(LONG_WINDOW)),
+        series.window_error(WINDOW),
+        series.window_error(LONG_WINDOW),
         _shown(watch, reference.baseline if reference is not None else None),
-        reference.error if reference is not None else None, _shown(watch, series.m),
+        reference.error if reference is not None else None,
+        _shown(watch, series.m),
         reference.needed if reference is not None else 0,
         series.evidence.value if series.evidence is not None and watch.decide == "test" else None,
-        by.limit(state), watch.decide, pointed, tuple(days), by.of, sum(series.unread.values()),
-        passed=0 if segment[0] else state.passed, doubted=None if segment[0] else state.doubted,
-    )     # fmt: skip
+        by.limit(state),
+        watch.decide,
+        pointed,
+        tuple(days),
+        by.of,
+        sum(series.unread.values()),
+        passed=0 if segment[0] else state.passed,
+        doubted=None if segment[0] else state.doubted,
+    )
 
 
 def _standing(series: Series) -> Standing:
@@ -223,7 +245,7 @@ def _shown(watch: Watch, x: float | None) -> float | None:
 
 def gone_through(
     by: Sequence[Watching], arrivals: Mapping[str, Sequence[Arrival]]
-) -> tuple[list[SeriesStatus], list[Alert]]:     # fmt: skip
+) -> tuple[list[SeriesStatus], list[Alert]]:
     """Where every series stands after some requests, and the alerts, those that ended a second time, in order.
 
     Args:

@@ -18,9 +18,9 @@ from ragauge.stats.sequential import DropEvidence, DropReference, reference_of
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.watches import Watch
 
-WINDOW, LONG_WINDOW = 50, 500      # scores
-Segment = tuple[str, str]          # name, value
-ALL: Segment = ("", "")            # all requests
+WINDOW, LONG_WINDOW = 50, 500  # scores
+Segment = tuple[str, str]  # name, value
+ALL: Segment = ("", "")  # all requests
 
 
 class SeriesScore(NamedTuple):
@@ -145,7 +145,7 @@ class Series:
             days: of the period.
             limit: the evidence that raises an alarm.
         """
-        most = max(watch.baseline.days, days)     # as many days with scores: a clock put forward forgets none
+        most = max(watch.baseline.days, days)  # as many days with scores: a clock put forward forgets none
         kept = {one: self.days[one] for one in sorted(self.days)[-most:]}
         series = replace(self, days=kept, left=1.0 if passed == 0 else self._left)
         taken = series.m is None or (passed == 0 and not self.state.open)
@@ -202,8 +202,8 @@ class Series:
         return Series(heaviest_seen=self.heaviest_seen, left=self._left, state=self.state, heard=self.heard)
 
     def after(
-        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta,
-    ) -> tuple[Series, list[StateChange]]:     # fmt: skip
+        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta
+    ) -> tuple[Series, list[StateChange]]:
         """Takes scores of one day, in order; many calls come to what one does.
 
         Args:
@@ -241,7 +241,7 @@ class Series:
         if self.m is None:
             return "ok"
         if watch.decide == "point" or state.open:
-            size = min(WINDOW, len(self.recent)) if state.open else WINDOW     # what is there speaks for an open alert
+            size = min(WINDOW, len(self.recent)) if state.open else WINDOW  # what is there speaks for an open alert
             mean = self.window(size) if size else None
             return "off" if mean is not None and mean < self.m else "ok"
         return "off" if alarms else "ok"
@@ -269,9 +269,7 @@ class Series:
         if self.evidence is None:
             return series
         evidence = self.evidence.after(*self._divided(scores))[0]
-        return replace(
-            series, evidence=evidence, taken=self.taken + sums, starts=self._starts(evidence, scores, day)
-        )
+        return replace(series, evidence=evidence, taken=self.taken + sums, starts=self._starts(evidence, scores, day))
 
     def _starts(self, evidence: DropEvidence, scores: Sequence[SeriesScore], day: int) -> dict[int, WindowStart]:
         """Where the drops begin that the evidence holds for likely, behind more scores of a day."""
@@ -292,7 +290,7 @@ class Series:
 
     def _turn(
         self, watch: Watch, before: MonitorState, after: MonitorState, score: SeriesScore, day: int
-    ) -> StateChange:     # fmt: skip
+    ) -> StateChange:
         value = self.evidence.value if self.evidence is not None else 1.0
         return StateChange(score, before, after, value, *self._window(watch, day))
 

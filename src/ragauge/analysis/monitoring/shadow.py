@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.change import MetricChange
 
 Move = Literal["cut over", "ramp", "stop"]
-STEPS = (0.25, 0.05)     # shares of the requests at which the loss may be small enough, the larger first
-HALF = 0.5               # share where nothing but other documents speaks against all requests
-OTHERS = 0.1             # JS divergence up to which the documents are the same: a tenth of them are others
+STEPS = (0.25, 0.05)  # shares of the requests at which the loss may be small enough, the larger first
+HALF = 0.5  # share where nothing but other documents speaks against all requests
+OTHERS = 0.1  # JS divergence up to which the documents are the same: a tenth of them are others
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def retrieved_documents(
     every = sorted(counts | counts_now)
     divergence = js_divergence([counts[one] for one in every], [counts_now[one] for one in every])
     overlap = neighbour_overlap(before, now, k)
-    if divergence is None:     # one of them finds nothing at all
+    if divergence is None:  # one of them finds nothing at all
         divergence = 1.0 if every else None
     if divergence is None or overlap is None:
         return None
@@ -79,9 +79,11 @@ class ShadowVerdict:
 
 
 def shadow_verdict(
-    changes: Sequence[MetricChange], margin: float, golden: Sequence[MetricChange] = (),
+    changes: Sequence[MetricChange],
+    margin: float,
+    golden: Sequence[MetricChange] = (),
     documents: RetrievedDocuments | None = None,
-) -> ShadowVerdict:     # fmt: skip
+) -> ShadowVerdict:
     """What a paired comparison on production's own requests allows.
 
     Stop where a metric is worse after the correction for several. Else the loss of a metric may be as large as its

@@ -70,9 +70,14 @@ class GaugeStatus:
 
 
 def gauge_status(
-    name: str, watch: SignalWatch | None, points: Sequence[SignalPoint], now: float, no_data: timedelta, *,
+    name: str,
+    watch: SignalWatch | None,
+    points: Sequence[SignalPoint],
+    now: float,
+    no_data: timedelta,
+    *,
     firing: bool = False,
-) -> GaugeStatus:  # fmt: skip
+) -> GaugeStatus:
     """Where a gauge stands by the values of the last day and before.
 
     Args:
@@ -95,12 +100,17 @@ def gauge_status(
     state: Standing = "no_data" if quiet else "firing" if firing else "pending" if off else "normal"
     mean = sum(values) / len(values) if values else None
     return GaugeStatus(
-        name, watch.asks if watch is not None else "", state,
+        name,
+        watch.asks if watch is not None else "",
+        state,
         mean if watch is None or off is None or not values else watch.shown(values),
-        watch.limit if watch is not None else None, len(values), min(values, default=None), max(values, default=None),
+        watch.limit if watch is not None else None,
+        len(values),
+        min(values, default=None),
+        max(values, default=None),
         None if last is None else datetime.fromtimestamp(last, UTC),
         tuple(GaugeHour(hour, sum(several) / len(several)) for hour, several in sorted(hours.items())),
-    )  # fmt: skip
+    )
 
 
 def signal_turns(

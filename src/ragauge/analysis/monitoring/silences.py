@@ -123,9 +123,15 @@ def _silence(section: SilenceSection) -> Silence:
     )
     segment = next(iter(section.segment.items()), ALL)
     return Silence(
-        section.monitor or "", segment, section.why, begins, ends, section.cron or "", section.zone,
+        section.monitor or "",
+        segment,
+        section.why,
+        begins,
+        ends,
+        section.cron or "",
+        section.zone,
         section.length or timedelta(0),
-    )     # fmt: skip
+    )
 
 
 def silenced(alert: Alert, silences: Iterable[Silence], now: datetime) -> SilencedNow | None:

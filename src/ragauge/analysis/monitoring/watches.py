@@ -151,7 +151,7 @@ def watches(file: ConfigFile) -> tuple[Watches, tuple[DataError, ...]]:
     """The monitors of a configuration file as far as they make sense, and every mistake in its section `monitor`."""
     from ragauge.metrics.configured import register_criteria
 
-    register_criteria(file)     # whose mistakes are those of its own section
+    register_criteria(file)  # whose mistakes are those of its own section
     monitor = file.config.monitor
     if monitor is None:
         return Watches((), ()), ()
@@ -200,8 +200,11 @@ def _names(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
         select(monitor.metrics)
     except UsageError as error:
         yield file.problem("monitor.metrics", str(error), monitor.line("metrics"))
-    named = [(f"monitor.monitors[{watch.place}].segments", name, watch.line("segments"))
-             for watch in monitor.monitors for name in watch.segments]     # fmt: skip
+    named = [
+        (f"monitor.monitors[{watch.place}].segments", name, watch.line("segments"))
+        for watch in monitor.monitors
+        for name in watch.segments
+    ]
     named += [("monitor.sample.at_least", name, monitor.sample.line("at_least")) for name in monitor.sample.at_least]
     for key, name, line in named:
         if name not in monitor.segments:
@@ -233,11 +236,21 @@ def _watch(section: WatchSection) -> Watch:
         raise UsageError(f"the test needs values in [0, 1], and {metric} has values {what}. {hint}")
     level = section.max if lower else section.min
     if section.max_drop is None and level is None:
-        raise UsageError(f"of {metric} {'lower' if lower else 'higher'} is better: "
-                         f"write {'max' if lower else 'min'}, not {'min' if lower else 'max'}.")     # fmt: skip
+        raise UsageError(
+            f"of {metric} {'lower' if lower else 'higher'} is better: "
+            f"write {'max' if lower else 'min'}, not {'min' if lower else 'max'}."
+        )
     if level is not None and not 0 < level < 1:
         raise UsageError(f"a limit of {metric} must be above 0 and below 1, got {level:g}.")
     return Watch(
-        section.place, str(metric), section.share_above, lower, level, section.max_drop, section.baseline,
-        section.segments, section.decide, section.wait or timedelta(0),
-    )     # fmt: skip
+        section.place,
+        str(metric),
+        section.share_above,
+        lower,
+        level,
+        section.max_drop,
+        section.baseline,
+        section.segments,
+        section.decide,
+        section.wait or timedelta(0),
+    )

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
     from ragauge.analysis.monitoring.watches import Watch
 
-MOST_SEGMENTS = 100      # values of a segment that are watched, those with the most scores
-LATE = 2      # days by which a request may be older than the last one that was taken, because it was read late
-JUDGE_CHANGED = "the judge"      # what is watched, of an alert that it changed
+MOST_SEGMENTS = 100  # values of a segment that are watched, those with the most scores
+LATE = 2  # days by which a request may be older than the last one that was taken, because it was read late
+JUDGE_CHANGED = "the judge"  # what is watched, of an alert that it changed
 
 
 def schedule_name(name: str) -> str:
@@ -226,7 +226,7 @@ class Watching:
     def _on(self, state: WatchState, day: int) -> WatchState:
         """On a day: every day since the last begins, and with it a period where one is over."""
         for one in range(state.day + 1 if state.day else day, day + 1):
-            if not state.day and self.watch.level is not None:     # it asks for no baseline
+            if not state.day and self.watch.level is not None:  # it asks for no baseline
                 state = replace(state, start=one, watched=(ALL,), growing=True)
             elif state.day and (not state.start or one >= state.start + self.days):
                 state = replace(state, start=one, watched=self.largest(state, one), growing=False)
@@ -299,16 +299,14 @@ class Watching:
         heard, resumed = state.day - self.watch.baseline.days, state.resumed
         if ALL in silent:
             resumed = max(arrivals[0].at, silent[ALL].fired_at)
-        elif state.last is None and state.day and not arrivals[0].past:     # the present begins
+        elif state.last is None and state.day and not arrivals[0].past:  # the present begins
             resumed = arrivals[0].at
         for segment, own in scores.items():
             if (missing := silent.pop(segment, None)) is not None:
                 found.append((own[0].number, _ended(missing, own[0].at)))
             known = series.get(segment, Series())
             known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
-            series[segment], turns = known.after(
-                self.watch, own, day=state.day, limit=limit, cool_down=self.cool_down
-            )
+            series[segment], turns = known.after(self.watch, own, day=state.day, limit=limit, cool_down=self.cool_down)
             for turn in turns:
                 opened = alerts.get(segment)
                 if turn.after.open and opened is None:
@@ -317,9 +315,14 @@ class Watching:
                 elif opened is not None and not turn.after.open:
                     found.append((turn.score.number, _ended(alerts.pop(segment), turn.score.at)))
         return replace(
-            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=_last_heard(state, arrivals),
-            silent=silent, resumed=resumed,
-        ), found     # fmt: skip
+            state,
+            cursor=arrivals[-1].number,
+            series=series,
+            alerts=alerts,
+            last=_last_heard(state, arrivals),
+            silent=silent,
+            resumed=resumed,
+        ), found
 
     def _grown(self, state: WatchState, scores: Iterable[Segment]) -> WatchState:
         """On the first day of a level: the values of segments that came first are watched too, 100 at most."""
@@ -340,13 +343,26 @@ class Watching:
         shown, reference, fallen = self.watch.shown, series.reference, turn.fallen.mean
         before = reference.baseline if reference is not None else None
         return Alert(
-            sha256(named.encode()).hexdigest()[:10], str(self.watch), self.watch.asks, segment, turn.score.at,
-            turn.score.number, turn.score.trace_id, min(date.fromordinal(turn.start.day), turn.score.at.date()),
-            None if fallen is None else shown(fallen), turn.fallen.n,
+            sha256(named.encode()).hexdigest()[:10],
+            str(self.watch),
+            self.watch.asks,
+            segment,
+            turn.score.at,
+            turn.score.number,
+            turn.score.trace_id,
+            min(date.fromordinal(turn.start.day), turn.score.at.date()),
+            None if fallen is None else shown(fallen),
+            turn.fallen.n,
             shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
-            None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
-            self._sharers(state), self.watch.decide, self.watch.lower, project=self.of, first=turn.start.number,
-        )     # fmt: skip
+            None if before is None else shown(before),
+            turn.evidence if self.watch.decide == "test" else 1.0,
+            limit,
+            self._sharers(state),
+            self.watch.decide,
+            self.watch.lower,
+            project=self.of,
+            first=turn.start.number,
+        )
 
 
 def _ended(alert: Alert, at: datetime) -> Alert:

@@ -10,7 +10,7 @@ from ragauge.analysis.monitoring.series import WINDOW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MONTHS, MOST_A_DAY = 200, 500      # that are simulated; scores of a simulated day, at most
+MONTHS, MOST_A_DAY = 200, 500  # that are simulated; scores of a simulated day, at most
 
 
 def point_false_alarms(

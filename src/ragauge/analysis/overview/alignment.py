@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import Codes
+
     Marks = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -60,8 +62,8 @@ class Use:
         return self.seen.is_answerable is not False and self.seen.refuse is False
 
 
-MIN_RANKED = 2     # passages: of one nothing tells whether ranking and generator agree
-USED, RELEVANT, KNOWN = 1, 2, 4      # bits of a passage's mark; KNOWN: whether it is relevant is known
+MIN_RANKED = 2  # passages: of one nothing tells whether ranking and generator agree
+USED, RELEVANT, KNOWN = 1, 2, 4  # bits of a passage's mark; KNOWN: whether it is relevant is known
 FLAG = STARTING_POINTS["ignored_top_ranked"].value
 THIRDS = ("first", "middle", "last")
 
@@ -107,9 +109,7 @@ class AlignmentGatherer:
                 yield index, bool(counts), self._marks[at : at + length]
             at += length
 
-    def alignment(
-        self, index: ResponseIndex, level: float = 0.95, scored: Marks | None = None
-    ) -> Alignment | None:
+    def alignment(self, index: ResponseIndex, level: float = 0.95, scored: Marks | None = None) -> Alignment | None:
         """What was found; None where no response counts.
 
         Args:
@@ -152,7 +152,7 @@ class AlignmentGatherer:
         mark = np.array(self._marks, dtype=np.uint8)[np.repeat(counts, length)]
         length, index = length[counts], np.array(self._places, dtype=np.int32)[counts]
         starts = np.cumsum(length, dtype=np.int64) - length
-        first = np.repeat(starts.astype(np.int32), length)     # half the room of whole numbers as they are
+        first = np.repeat(starts.astype(np.int32), length)  # half the room of whole numbers as they are
         return _Passages(
             starts=starts,
             place=np.repeat(index, length),

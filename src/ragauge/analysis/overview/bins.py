@@ -14,13 +14,14 @@ from ragauge.analysis.scores.values import Values
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
-FEW_VALUES = 6          # different values up to which each has a bin of its own
-RANGE_BINS = 20         # of a metric with a range
-AMOUNT_BINS = 20        # of the bulk of amounts; a little more or fewer, so that the edges are round numbers
-BULK = 0.98             # share of the amounts that decides the width; the tail beyond may be long
+FEW_VALUES = 6  # different values up to which each has a bin of its own
+RANGE_BINS = 20  # of a metric with a range
+AMOUNT_BINS = 20  # of the bulk of amounts; a little more or fewer, so that the edges are round numbers
+BULK = 0.98  # share of the amounts that decides the width; the tail beyond may be long
 MOST_BINS = 40
 # spans that floats cannot be cut into round parts of: all in one bin
 TINY, HUGE, FINEST = 1e-290, 1e300, 1e-9

@@ -26,11 +26,12 @@ from ragauge.data.verdict import OPEN_VERDICTS, Verdict
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     Floats = npt.NDArray[np.float64]
 
-FIRST_USE = "ignored_top_ranked"     # the metric that alignment must agree with
-MOST_LISTED = 1_000   # a page of more does not open at once
-MOST_QUERY = 200      # characters of a question
+FIRST_USE = "ignored_top_ranked"  # the metric that alignment must agree with
+MOST_LISTED = 1_000  # a page of more does not open at once
+MOST_QUERY = 200  # characters of a question
 
 
 class ListedExtras(NamedTuple):
@@ -79,7 +80,7 @@ class ChosenResponse(NamedTuple):
 
 def choose(
     verdicts: ResponseVerdicts, failed: FailedResponses, quality: Floats, most: int = MOST_LISTED
-) -> tuple[ChosenResponse, ...]:     # fmt: skip
+) -> tuple[ChosenResponse, ...]:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
@@ -106,12 +107,17 @@ def choose(
     places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
     return tuple(
         ChosenResponse(
-            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""),
-            (verdict := verdicts.at(at)).verdict, verdict.reason if verdict.verdict in OPEN_VERDICTS else "",
-            None if none[at] else float(quality[at]), decided_by.get(at, ""),
+            at,
+            index.query_ids[index.query[at]],
+            int(index.repeat[at]),
+            causes.get(at, ""),
+            (verdict := verdicts.at(at)).verdict,
+            verdict.reason if verdict.verdict in OPEN_VERDICTS else "",
+            None if none[at] else float(quality[at]),
+            decided_by.get(at, ""),
         )
         for at in map(int, places)
-    )     # fmt: skip
+    )
 
 
 def listed(
@@ -234,9 +240,13 @@ class OverviewGatherer:
             LATENCY: self._timings.of(TOTAL, places),
         }
         beside = ListedExtras(
-            self._alignment.used(places), self._alignment.relevant(places), self._alignment.handed(places),
-            self._stages.kept(places), self._timings.stages_of(places), numbers,
-        )     # fmt: skip
+            self._alignment.used(places),
+            self._alignment.relevant(places),
+            self._alignment.handed(places),
+            self._stages.kept(places),
+            self._timings.stages_of(places),
+            numbers,
+        )
         scored = np.isfinite(values.of(FIRST_USE)) if FIRST_USE in values else None
         columns = Segments(segments.query_ids, {name: without_gaps(segments.columns[name]) for name in shown})
         return Overview(

@@ -50,7 +50,7 @@ def causes_by_segment(
     return by_column
 
 
-MOST_KINDS = 8     # of failure that are named
+MOST_KINDS = 8  # of failure that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,17 @@ class CountsGatherer:
         """The counts, with what others gathered."""
         n = self._counts
         return RunCounts(
-            n["responses"], n["answered"], n["unanswered"], n["empty"], dict(self._failed.most_common()),
-            dict(self._derived.most_common()), timings, spending, n["blank"], dict(self._such_as),
-        )  # fmt: skip
+            n["responses"],
+            n["answered"],
+            n["unanswered"],
+            n["empty"],
+            dict(self._failed.most_common()),
+            dict(self._derived.most_common()),
+            timings,
+            spending,
+            n["blank"],
+            dict(self._such_as),
+        )
 
 
 def kind_of(error: str) -> str:

@@ -109,7 +109,7 @@ class SpendingGatherer:
         return Spending(tokens, self._counted, fsum(self._costs) if self._costs else None, len(self._costs))
 
 
-TOKENS, CHARACTERS = "context_tokens", "context_characters"     # the metric, and what stands in for it
+TOKENS, CHARACTERS = "context_tokens", "context_characters"  # the metric, and what stands in for it
 QUALITY = ("faithfulness", "answer_correctness", "answer_relevance")
 QUARTERS = (0.25, 0.5, 0.75)
 
@@ -190,6 +190,4 @@ def _mean(values: Values, metric: Metric, places: npt.NDArray[np.intp], level: f
 
     scores = values.of(str(metric))[places]
     scored = np.isfinite(scores)
-    return estimate(
-        scores[scored], places[scored], values.index, kind=metric.scale, bounds=metric.range, level=level
-    )
+    return estimate(scores[scored], places[scored], values.index, kind=metric.scale, bounds=metric.range, level=level)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Kind = Literal["document", "chunk"]
-MOST_WAITING = 65_536     # hashes gathered before equal ones are put together
-MOST_SHOWN = 512          # ids kept as text, to show one that the other side does not have
-MANY = 5                  # labelled ids from which on not to find one of them says that they are written differently
-TEXT = "text:"            # how the id of a passage begins that is known by its text alone
+MOST_WAITING = 65_536  # hashes gathered before equal ones are put together
+MOST_SHOWN = 512  # ids kept as text, to show one that the other side does not have
+MANY = 5  # labelled ids from which on not to find one of them says that they are written differently
+TEXT = "text:"  # how the id of a passage begins that is known by its text alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class IdMatch:
                 f"{self.respelled:,} of {self.labelled:,} labelled {self.kind} ids are among those retrieved under "
                 f"another spelling alone{such}: {self.matched:,} are found as they stand, and for the others {silent}"
             )
-        elif 2 * self.matched < self.labelled and (self.matched or self.example_retrieved):     # else nothing came
+        elif 2 * self.matched < self.labelled and (self.matched or self.example_retrieved):  # else nothing came
             yield (
                 f"Only {self.matched} of {self.labelled} labelled {self.kind} ids are among those retrieved. If the "
                 f"ids are written differently (labelled {self.example_labelled!r}, retrieved "
@@ -95,7 +95,7 @@ class IdGatherer:
     def add(self, visit: Visit) -> None:
         """Takes in the ids of one response and its example."""
         labels = visit.example.relevant if self._kind == "document" else visit.example.relevant_chunks
-        if labels is None:     # what was retrieved for it meets no label
+        if labels is None:  # what was retrieved for it meets no label
             return
         for item in labels:
             if item.grade > 0:
@@ -118,10 +118,15 @@ class IdGatherer:
         made = [set(map(shape, ids.names())) for ids in (self._labelled, self._retrieved)]
         differ = not matched and all(made) and made[0].isdisjoint(made[1])
         return IdMatch(
-            int(labelled.size), matched, self._labelled.first_outside(retrieved),
-            self._retrieved.first_outside(labelled), max(0, respelled),
-            self._pair(retrieved) if respelled > 0 else ("", ""), self._kind, differ,
-        )     # fmt: skip
+            int(labelled.size),
+            matched,
+            self._labelled.first_outside(retrieved),
+            self._retrieved.first_outside(labelled),
+            max(0, respelled),
+            self._pair(retrieved) if respelled > 0 else ("", ""),
+            self._kind,
+            differ,
+        )
 
     def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
         """A labelled id that was retrieved under another spelling, and that; of those kept as text."""

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ragauge.data.ranking import Ranking
 
 
-SLICE = 2**15      # rows looked through at a time: their keys stay in the processor's cache
-ODD = 0x9E3779B1   # spreads the numbers of queries over 32 bits
+SLICE = 2**15  # rows looked through at a time: their keys stay in the processor's cache
+ODD = 0x9E3779B1  # spreads the numbers of queries over 32 bits
 
 
 def copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
@@ -56,7 +56,7 @@ def _in_pieces(doc: pl.Series, pieces: Any) -> Iterator[Any]:
 
     number = np.arange(len(pieces), dtype=np.uint32) * np.uint32(ODD)
     lengths = np.diff(pieces, append=len(doc))
-    first = np.unique(np.searchsorted(pieces, np.arange(0, len(doc), SLICE)))      # query that a slice begins with
+    first = np.unique(np.searchsorted(pieces, np.arange(0, len(doc), SLICE)))  # query that a slice begins with
     for head, end in pairwise([*first[first < len(pieces)].tolist(), len(pieces)]):
         start, n = int(pieces[head]), int(lengths[head:end].sum())
         hashes = doc.slice(start, n).hash().to_numpy().astype(np.uint32)
@@ -83,7 +83,7 @@ def _equal(keys: Any) -> Any:
 
 Topics = Literal["all", "trec_eval"]
 RANKING, PASSAGES = "labels.ranking", "response.passages"
-LISTED = 3         # ids shown in a warning
+LISTED = 3  # ids shown in a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class _Column:
     metric: Metric
     zero: bool
     values: list[float | None] = field(default_factory=list)
-    without: Counter[tuple[Status, str]] = field(default_factory=Counter)      # (status, reason) -> topics
+    without: Counter[tuple[Status, str]] = field(default_factory=Counter)  # (status, reason) -> topics
 
     def add(self, result: Value) -> None:
         """What the metric said of a ranking; numbers first, since they are many."""

@@ -15,7 +15,7 @@ from ragauge.stats.weighted import Interval
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
-LEAST_SEEN = 10        # examples, or clusters, without which "no change seen" would claim more than anybody can see
+LEAST_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
 
 
 def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:

@@ -293,7 +293,8 @@ class RunComparison:
         """
         whole = {change.metric for change in self.metrics if change.verdict == WORSE}
         return tuple(
-            part for part in self.segments
+            part
+            for part in self.segments
             if part.change.possible and part.change.alone == WORSE and part.change.metric not in whole
         )
 

@@ -104,7 +104,7 @@ class Distribution:
     exact: bool = False
 
 
-LEAST_ANSWERS = 5     # answers with one relevant passage among them, below which nobody disagrees over it
+LEAST_ANSWERS = 5  # answers with one relevant passage among them, below which nobody disagrees over it
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,10 @@ from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.rectified import Rectified
 from ragauge.stats.weighted import Interval
 
-__all__ = [
-    "UNCLEAR", "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary",
-]     # fmt: skip
+__all__ = ["UNCLEAR", "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary"]
 
 
-UNCLEAR = "unclear"     # the component of a cause without a name
+UNCLEAR = "unclear"  # the component of a cause without a name
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,13 +72,19 @@ class Summary:
         """
         if labels is None or self.mean is None:
             return self
-        low, high = (
-            None if end is None else labels.mean + end - self.mean for end in (self.low, self.high)
-        )
+        low, high = (None if end is None else labels.mean + end - self.mean for end in (self.low, self.high))
         return replace(
-            self, mean=labels.mean, interval=labels.interval, micro=None, low=low, high=high, judged=None,
-            rectified=labels, judge_mean=self.mean, judge_interval=self.interval,
-        )     # fmt: skip
+            self,
+            mean=labels.mean,
+            interval=labels.interval,
+            micro=None,
+            low=low,
+            high=high,
+            judged=None,
+            rectified=labels,
+            judge_mean=self.mean,
+            judge_interval=self.interval,
+        )
 
     @property
     def uncorrected(self) -> Summary:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED, NOT_READ = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
 LABELLED = ("people", "inclusion")
-MERGED_AT_ONCE = 2_000     # examples; the room that a frame's steps take stays taken for a while
+MERGED_AT_ONCE = 2_000  # examples; the room that a frame's steps take stays taken for a while
 NO_NUMBER = "the value is not a number"
 NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
 
@@ -135,13 +135,22 @@ class Columns:
     def take(self, rows: Codes | slice) -> Columns:
         """Only these entries."""
         return Columns(
-            self.place[rows], self.query[rows], self.status[rows], self.value[rows], self.numerator[rows],
-            self.denominator[rows], self.low[rows], self.high[rows], self.reason[rows],
+            self.place[rows],
+            self.query[rows],
+            self.status[rows],
+            self.value[rows],
+            self.numerator[rows],
+            self.denominator[rows],
+            self.low[rows],
+            self.high[rows],
+            self.reason[rows],
             None if self.weight is None else self.weight[rows],
             None if self.cluster is None else self.cluster[rows],
-            self.reasons, None if self.people is None else self.people[rows],
-            None if self.inclusion is None else self.inclusion[rows], self.sampled,
-        )     # fmt: skip
+            self.reasons,
+            None if self.people is None else self.people[rows],
+            None if self.inclusion is None else self.inclusion[rows],
+            self.sampled,
+        )
 
 
 class RawScores(NamedTuple):
@@ -314,14 +323,21 @@ def _merged(columns: Columns) -> dict[str, Any]:
     import numpy as np
     import polars as pl
 
-    frame = pl.DataFrame({
-        "place": columns.place, "query": columns.query, "status": columns.status, "reason": columns.reason,
-        **{name: getattr(columns, name) for name in NUMBERS},
-        "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
-        "cluster": columns.query if columns.cluster is None else columns.cluster,
-        **{name: np.full(columns.query.size, np.nan) if (of := getattr(columns, name)) is None else of
-           for name in LABELLED},
-    }).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))     # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "place": columns.place,
+            "query": columns.query,
+            "status": columns.status,
+            "reason": columns.reason,
+            **{name: getattr(columns, name) for name in NUMBERS},
+            "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
+            "cluster": columns.query if columns.cluster is None else columns.cluster,
+            **{
+                name: np.full(columns.query.size, np.nan) if (of := getattr(columns, name)) is None else of
+                for name in LABELLED
+            },
+        }
+    ).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))
     status = pl.col("status")
     rank = status.replace_strict([NOT_APPLICABLE, NOT_READ, UNDEFINED, SCORED, FAILED], range(5), return_dtype=pl.Int64)
     top = status.get(rank.arg_max())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.unsignedinteger]
 
 T = TypeVar("T", bound=Hashable)
-WIDER = {"B": "H", "H": "I", "I": "Q"}     # 1, 2, 4 and 8 bytes
+WIDER = {"B": "H", "H": "I", "I": "Q"}  # 1, 2, 4 and 8 bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

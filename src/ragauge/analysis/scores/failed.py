@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Places = npt.NDArray[np.int64]
 
-EXCEPTION = "exception"     # the kind of failure that a system of Python raises
+EXCEPTION = "exception"  # the kind of failure that a system of Python raises
 Words = Callable[[Sequence[int]], Mapping[int, str]]
 
 
@@ -70,9 +70,16 @@ class FailedResponses:
             shown_by.add(shown(one.shown_by, one.basis))
         at = np.array(places, dtype=np.int64)
         return cls(
-            index, at, cause.coded(), component.coded(), basis.coded(), lacking.coded(), np.array(p), shown_by.coded(),
+            index,
+            at,
+            cause.coded(),
+            component.coded(),
+            basis.coded(),
+            lacking.coded(),
+            np.array(p),
+            shown_by.coded(),
             decided_by,
-        )     # fmt: skip
+        )
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> FailedResponses:
@@ -89,10 +96,16 @@ class FailedResponses:
             shown_by.add(shown(by, basis))
         words = frame["decided_by"]
         return cls(
-            index, place, CategoryColumn.of(frame["cause"]), CategoryColumn.of(frame["component"]),
-            CategoryColumn.of(frame["basis"]), lacking.coded(), frame["p"].to_numpy(), shown_by.coded(),
+            index,
+            place,
+            CategoryColumn.of(frame["cause"]),
+            CategoryColumn.of(frame["component"]),
+            CategoryColumn.of(frame["basis"]),
+            lacking.coded(),
+            frame["p"].to_numpy(),
+            shown_by.coded(),
             lambda places: {at: words[at] for at in places},
-        )     # fmt: skip
+        )
 
     @property
     def stand_for(self) -> float:
@@ -127,10 +140,15 @@ class FailedResponses:
     def take(self, rows: Any) -> FailedResponses:
         """Only these: their numbers, or a mask."""
         return replace(
-            self, place=self.place[rows], cause=self.cause.take(rows), component=self.component.take(rows),
-            basis=self.basis.take(rows), lacking=self.lacking.take(rows), p=self.p[rows],
+            self,
+            place=self.place[rows],
+            cause=self.cause.take(rows),
+            component=self.component.take(rows),
+            basis=self.basis.take(rows),
+            lacking=self.lacking.take(rows),
+            p=self.p[rows],
             shown_by=self.shown_by.take(rows),
-        )     # fmt: skip
+        )
 
     def of_cause(self, cause: str) -> FailedResponses:
         """Those of one cause."""

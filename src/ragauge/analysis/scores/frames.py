@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.integer]
 
-AT_A_TIME = 500     # causes held as Python objects
+AT_A_TIME = 500  # causes held as Python objects
 
 
 def score_frame(
@@ -55,16 +55,24 @@ def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame
 
     text = pl.String
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
-        "lacking": pl.List(text), "basis": text, "p": pl.Float64, "shown_by": text,
-    }     # fmt: skip
+        "query_id": text,
+        "repeat": pl.Int64,
+        "cause": text,
+        "component": text,
+        "second": text,
+        "decided_by": text,
+        "lacking": pl.List(text),
+        "basis": text,
+        "p": pl.Float64,
+        "shown_by": text,
+    }
     rows = (
         (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis, c.p, c.shown_by)
         for query_id, repeat, c in causes
         if c is not None
     )
     parts = [pl.DataFrame([], schema=schema)]
-    while part := list(islice(rows, AT_A_TIME)):     # as objects the rows take ten times the room
+    while part := list(islice(rows, AT_A_TIME)):  # as objects the rows take ten times the room
         parts.append(pl.DataFrame(part, schema=schema, orient="row"))
     return pl.concat(parts)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Mask = npt.NDArray[np.bool_]
 
-NOT_JUDGED = "not judged by"     # whom, follows
+NOT_JUDGED = "not judged by"  # whom, follows
 # a judge's question in words, of an example that it was not asked about
 NOT_ASKED: Mapping[str, str] = {
     "verify_answer": "its answer was not checked",
@@ -93,7 +93,7 @@ class KnownScores:
 
         unasked = [(NOT_ASKED.get(name, f"{name} was not asked"), ~asked) for name, asked in self._asked.items()]
         if self._asked:
-            unasked.append((f"{NOT_JUDGED} {judge_id or 'anybody'}", ~self._judged))     # said before the others
+            unasked.append((f"{NOT_JUDGED} {judge_id or 'anybody'}", ~self._judged))  # said before the others
         verdict, reason, reasons = stored.verdict.copy(), stored.reason.copy(), list(stored.reasons)
         for text, mask in unasked:
             places = mask & np.isin(stored.verdict, (verdicts.PASSED, verdicts.NOT_JUDGED))
@@ -127,12 +127,18 @@ def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) 
         return np.concatenate([values, np.full(more.size, value)])
 
     filled = Columns(
-        place=place, query=index.query[place], status=grown(columns.status, FAILED),
-        value=grown(columns.value, np.nan), numerator=grown(columns.numerator, np.nan),
-        denominator=grown(columns.denominator, np.nan), low=grown(columns.low, np.nan),
-        high=grown(columns.high, np.nan), reason=grown(columns.reason, len(columns.reasons)),
+        place=place,
+        query=index.query[place],
+        status=grown(columns.status, FAILED),
+        value=grown(columns.value, np.nan),
+        numerator=grown(columns.numerator, np.nan),
+        denominator=grown(columns.denominator, np.nan),
+        low=grown(columns.low, np.nan),
+        high=grown(columns.high, np.nan),
+        reason=grown(columns.reason, len(columns.reasons)),
         weight=index.weights(place, sampled=columns.sampled),
         cluster=None if index.cluster is None else index.cluster[place],
-        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"), sampled=columns.sampled,
-    )     # fmt: skip
+        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
+        sampled=columns.sampled,
+    )
     return filled.take(np.argsort(place, kind="stable"))

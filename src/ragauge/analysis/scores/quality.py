@@ -49,7 +49,7 @@ class Quality:
 
         found = np.full(len(self.index), np.nan)
         np.divide(self._sum, self._count, out=found, where=self._count > 0)
-        return np.round(found, 12)     # the same in whatever order the metrics came
+        return np.round(found, 12)  # the same in whatever order the metrics came
 
 
 def pick_worst(failed: FailedResponses, quality: Floats, count: int = 20) -> list[tuple[str, int]]:
@@ -72,7 +72,7 @@ def pick_worst(failed: FailedResponses, quality: Floats, count: int = 20) -> lis
         for number, cause in enumerate(failed.cause.values)
         for turn, place in enumerate(worst_first(index, failed.of_cause(cause).place, known, count))
     )
-    below = quality < 1     # NaN is not
+    below = quality < 1  # NaN is not
     below[failed.place] = False
     rest = worst_first(index, np.flatnonzero(below), quality, max(0, count - len(failed)))
     places = [*(place for *_, place in turns[:count]), *rest]

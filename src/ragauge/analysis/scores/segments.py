@@ -27,17 +27,15 @@ if TYPE_CHECKING:
 
 BySegment = Mapping[str, Mapping[str, tuple[Summary, ...]]]
 
-FEWEST = 5          # examples; smaller values are grouped
-MOST_VALUES = 50    # a column with more is an identifier, not a segment
+FEWEST = 5  # examples; smaller values are grouped
+MOST_VALUES = 50  # a column with more is an identifier, not a segment
 OTHER, NONE = "(other)", "(none)"
 UNDETERMINED = "und"
-DOMINANT = 0.8      # share of the examples whose language tells that make it the language of the others too
+DOMINANT = 0.8  # share of the examples whose language tells that make it the language of the others too
 DERIVED = ("language", "query_length", "answerable")
-SHORT, LONG = 6, 16     # words: up to 6 is short, from 16 is long
+SHORT, LONG = 6, 16  # words: up to 6 is short, from 16 is long
 # these stand for their layer when values of a segment are put in order
-HEADLINE = (
-    "recall", "context_recall", "context_precision", "faithfulness", "answer_relevance", "answer_correctness",
-)     # fmt: skip
+HEADLINE = ("recall", "context_recall", "context_precision", "faithfulness", "answer_relevance", "answer_correctness")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +131,7 @@ class SegmentRows:
 
     def __init__(self) -> None:
         self._n = 0
-        self._declared: dict[str, CategoryCollector[str | None] | None] = {}     # None = it has too many values
+        self._declared: dict[str, CategoryCollector[str | None] | None] = {}  # None = it has too many values
         self._derived: dict[str, CategoryCollector[str | None]] = {name: CategoryCollector() for name in DERIVED}
 
     def add(self, visit: Visit) -> None:
@@ -149,7 +147,7 @@ class SegmentRows:
                 column.add(None, self._n - len(column))
                 column.add(value)
                 if column.different > MOST_VALUES + 1:
-                    self._declared[name] = None     # an identifier: its values are as many as the examples
+                    self._declared[name] = None  # an identifier: its values are as many as the examples
         self._n += 1
         language = guess(" ".join((example.query, *example.references[:1])))
         self._derived["language"].add(None if language == UNDETERMINED else language)
@@ -285,9 +283,12 @@ class SegmentCells:
     """
 
     def __init__(
-        self, query_ids: Sequence[str], segments: Segments, level: float = 0.95,
+        self,
+        query_ids: Sequence[str],
+        segments: Segments,
+        level: float = 0.95,
         errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-    ) -> None:     # fmt: skip
+    ) -> None:
         self._columns = segments.by_number(query_ids)
         self._cells: dict[str, list[list[Summary]]] = {
             name: [[] for _ in column.values] for name, column in self._columns.items()

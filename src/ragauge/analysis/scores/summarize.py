@@ -31,14 +31,17 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.intp]
 
 QUANTILES = (0.5, 0.95, 0.99)
-NO_ERRORS: Mapping[str, JudgeMeanError] = {}     # nobody judged, or nothing is known of how far the judge errs
+NO_ERRORS: Mapping[str, JudgeMeanError] = {}  # nobody judged, or nothing is known of how far the judge errs
 MOST_REASONS = 20
 
 
 def summarize(
-    scores: pl.DataFrame | ScoreColumns, metrics: Sequence[Metric], *, level: float = 0.95,
+    scores: pl.DataFrame | ScoreColumns,
+    metrics: Sequence[Metric],
+    *,
+    level: float = 0.95,
     errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
-) -> tuple[Summary, ...]:     # fmt: skip
+) -> tuple[Summary, ...]:
     """One summary a metric, in the order of the metrics.
 
     mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `estimating.interval_of_mean`.

@@ -34,7 +34,7 @@ class Values:
         """Takes in a metric's scores, one entry a response."""
         import numpy as np
 
-        del examples      # a value belongs to a response here
+        del examples  # a value belongs to a response here
         if responses is None:
             return
         scored = responses.status == SCORED

@@ -68,8 +68,9 @@ class ResponseVerdicts:
             mask[self.index.query[self.verdict == code]] = True
         whole = np.select(
             [has[FAILED], ~(has[UNCLEAR] | has[NOT_JUDGED]), ~(has[UNCLEAR] | has[PASSED])],
-            [FAILED, PASSED, NOT_JUDGED], UNCLEAR,
-        )     # fmt: skip
+            [FAILED, PASSED, NOT_JUDGED],
+            UNCLEAR,
+        )
         return whole.astype(np.int8)
 
     def reasons_of(self, verdict: Verdict) -> dict[str, str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.categories import CategoryColumn
 
-FEWEST = 5     # examples of a segment; smaller ones are left out
+FEWEST = 5  # examples of a segment; smaller ones are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,11 @@ def detectable_change(
     mean = float(np.average(values, weights=new.weights))
     effect = wanted.of(mean) if wanted is not None else 0.0
     return DetectableChange(
-        str(metric), *segment, int(values.size), mean, detectable_difference(new, base),
-        effect if wanted is not None else None, examples_to_detect(effect, new, base) if effect > 0 else None,
-    )     # fmt: skip
+        str(metric),
+        *segment,
+        int(values.size),
+        mean,
+        detectable_difference(new, base),
+        effect if wanted is not None else None,
+        examples_to_detect(effect, new, base) if effect > 0 else None,
+    )

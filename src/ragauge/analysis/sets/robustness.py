@@ -13,7 +13,7 @@ from ragauge.analysis.scores.arrays import Columns
 from ragauge.data.variation import original_id
 from ragauge.metrics.base import Metric
 
-NO_ORIGINAL = "\0"     # no query_id has this character
+NO_ORIGINAL = "\0"  # no query_id has this character
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
-FEWEST = 20     # questions of either kind, below which no classifier is asked
-PENALTY = 3.0     # of features scaled to deviation 1
+FEWEST = 20  # questions of either kind, below which no classifier is asked
+PENALTY = 3.0  # of features scaled to deviation 1
 
 
 @dataclass(frozen=True, slots=True)

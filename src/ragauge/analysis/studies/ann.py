@@ -13,7 +13,7 @@ from ragauge.text.messages import number, signed, three_digits
 AT_THREADS = "queries_per_second_at_"
 MEASURED, PREDICTED = "recall_at_", "predicted_at_"
 BY_LABELS, LOST = "labelled_recall_of_exact", "labelled_recall_lost"
-MOST_LINES = 8     # of a chart, so that they can be told apart
+MOST_LINES = 8  # of a chart, so that they can be told apart
 
 
 def _tells(found: StudyFigures) -> Iterable[Told]:
@@ -32,9 +32,13 @@ def _speed(found: StudyFigures) -> StudyTable:
     threads = sorted(int(one.removeprefix(AT_THREADS)) for one in found.measured if one.startswith(AT_THREADS))
     by = f", {', '.join(map(str, (1, *threads)))} threads" if threads else ""
     heads = {
-        "latency_p95_ms": "p95 ms", "latency_p99_ms": "p99 ms", "queries_per_second": f"queries/s{by}",
-        "memory_bytes": "memory MB", "null_overhead_ms": "null ms", "list_imbalance": "imbalance",
-    }  # fmt: skip
+        "latency_p95_ms": "p95 ms",
+        "latency_p99_ms": "p99 ms",
+        "queries_per_second": f"queries/s{by}",
+        "memory_bytes": "memory MB",
+        "null_overhead_ms": "null ms",
+        "list_imbalance": "imbalance",
+    }
     there = {one.name for trial in found.complete for one in trial.measurements if one.value is not None}
     heads = {name: head for name, head in heads.items() if name in there}
     rows = []
@@ -75,10 +79,15 @@ def _by_labels(trials: Sequence[Trial], found: StudyFigures) -> Iterator[Told]:
         mine, labelled = found.mean(trial.name, near), found.mean(trial.name, name)
         means[trial.name] = mine.mean if mine and mine.mean is not None else 0.0
         exact, lost = (next(one for one in trial.measurements if one.name == which) for which in (BY_LABELS, LOST))
-        rows.append((
-            found.short(trial.name), number(mine.mean if mine else None), number(labelled.mean if labelled else None),
-            _cell(exact), _cell(lost, signs=True),
-        ))  # fmt: skip
+        rows.append(
+            (
+                found.short(trial.name),
+                number(mine.mean if mine else None),
+                number(labelled.mean if labelled else None),
+                _cell(exact),
+                _cell(lost, signs=True),
+            )
+        )
     taken = found.reading.recommendation.trial or max(means, key=lambda one: means[one])
     trial = next((one for one in trials if one.name == taken), trials[0])
     lost = next(one for one in trial.measurements if one.name == LOST)
@@ -132,8 +141,10 @@ def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures)
     shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
     points = tuple(
         ChartPoint(size, one.value, found.short(name), one.low, one.high)
-        for name in shown for size, one in grown[name] if one.value is not None
-    )     # fmt: skip
+        for name in shown
+        for size, one in grown[name]
+        if one.value is not None
+    )
     axis = "vectors; with an interval: predicted"
     return ReportChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
 
@@ -155,6 +166,10 @@ def share_of(share: float) -> str:
 
 
 ANN = StudyKind(
-    "ann", ("ann_recall@*",), ("latency_p50_ms", "index_bytes", "build_seconds"),
-    tells=_tells, stratum=stratum, rival=searches,
-)     # fmt: skip
+    "ann",
+    ("ann_recall@*",),
+    ("latency_p50_ms", "index_bytes", "build_seconds"),
+    tells=_tells,
+    stratum=stratum,
+    rival=searches,
+)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-ALPHA = 0.05     # of the set that may be the best, over all looks of a race
-JUST_ABOVE = 0.0501     # the least p-value of what may be the best, where its draws round otherwise
+ALPHA = 0.05  # of the set that may be the best, over all looks of a race
+JUST_ABOVE = 0.0501  # the least p-value of what may be the best, where its draws round otherwise
 
 
 def look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
@@ -28,9 +28,14 @@ def look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
 
 
 def with_base_tests(
-    means: Sequence[TrialMean], scores: Mapping[str, ScoreColumns], metric: Metric, base: str, reading: StudyReading, *,
+    means: Sequence[TrialMean],
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    base: str,
+    reading: StudyReading,
+    *,
     raced: bool,
-) -> tuple[TrialMean, ...]:     # fmt: skip
+) -> tuple[TrialMean, ...]:
     """The means over all examples with p-values of the test that decides which trials may be the best.
 
     p = one-sided, corrected over all rivals of the worse of the two, and over the looks of a race

@@ -31,11 +31,15 @@ CHUNKING = StudyKind(
     "chunking",
     (
         *(f"token_recall:budget={n}{fill}" for n in (1024, 2048, 512, 4096) for fill in ("", ":fill=whole")),
-        "token_recall:budget=*", CUTOFF, "token_recall@*",
+        "token_recall:budget=*",
+        CUTOFF,
+        "token_recall@*",
     ),
-    ("index_tokens",), ("embedding_price", "chunks", "chunk_tokens", "gold_spans_cut"), _tells,
+    ("index_tokens",),
+    ("embedding_price", "chunks", "chunk_tokens", "gold_spans_cut"),
+    _tells,
     (CUTOFF, "token_precision:budget=1024", "token_iou:budget=1024", "precision_omega"),
-)     # fmt: skip
+)
 
 
 def _disagreement(found: StudyFigures, decides: Metric) -> Iterator[str]:
@@ -123,15 +127,17 @@ def _charts(found: StudyFigures) -> Iterator[ReportChart]:
     for over, title in (("budget", "tokens in the context"), ("k", "chunks in the context")):
         metrics = [one for name in found.names if name.startswith("token_recall") for one in [parse(name)]]
         known = [
-            (at, str(one)) for one in metrics
+            (at, str(one))
+            for one in metrics
             if (at := getattr(one, over)) is not None and getattr(one, "unit", "") == "token"
-        ]     # fmt: skip
+        ]
         if len(known) > 1:
             points = [
                 ChartPoint(float(at), one.mean, trial.name)
-                for trial in found.complete for at, name in sorted(known)
+                for trial in found.complete
+                for at, name in sorted(known)
                 if (one := found.mean(trial.name, name)) is not None and one.mean is not None
-            ]     # fmt: skip
+            ]
             yield ReportChart(f"Recall by {over}", "lines", title, "token_recall", tuple(points), log=True)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 TOKENS = "context_tokens"
-NUMBERS_OF_PASSAGES = ("k", "top_k", "n_passages")     # parameters that say how many reach the generator
-APART = 1.1      # contexts whose lengths differ by more are said to
-MOST, FEW = 12, 5     # rows of a table
+NUMBERS_OF_PASSAGES = ("k", "top_k", "n_passages")  # parameters that say how many reach the generator
+APART = 1.1  # contexts whose lengths differ by more are said to
+MOST, FEW = 12, 5  # rows of a table
 THIRDS = ("passage_use", "passage_use:part=middle", "passage_use:part=end")
 
 
@@ -134,8 +134,16 @@ def _favoured(found: StudyFigures) -> Iterator[Told]:
             share = tokens[name] / max(tokens[least], 1e-9)
             one = found.mean(name)
             told = "favoured by length" if share > APART else ""
-            rows.append((key or "the same", name, f"{tokens[name]:,.0f}", f"{share:.2f}",
-                         number(one.mean if one else None), told))     # fmt: skip
+            rows.append(
+                (
+                    key or "the same",
+                    name,
+                    f"{tokens[name]:,.0f}",
+                    f"{share:.2f}",
+                    number(one.mean if one else None),
+                    told,
+                )
+            )
     if not ratios:
         return
     ratio, least, most = max(ratios)
@@ -154,15 +162,17 @@ def _falls(found: StudyFigures) -> Iterator[str]:
     metrics = [one for one in map(parse, found.names) if _of_answers(one) or str(one) == "context_recall"]
     tested = [
         (metric, name, effects)
-        for metric in metrics for name in _lengthening(found)
+        for metric in metrics
+        for name in _lengthening(found)
         if (effects := _against_last(found, metric, name))
-    ]     # fmt: skip
+    ]
     for metric, name, effects in tested:
         sign = -1.0 if metric.direction == "lower" else 1.0
         sure = [
-            one for one in effects
+            one
+            for one in effects
             if one.p_value is not None and one.p_value * len(tested) < 0.05 and sign * (one.difference or 0.0) > 0
-        ]     # fmt: skip
+        ]
         if sure:
             yield _fall(found, metric, name, max(sure, key=lambda one: sign * (one.difference or 0.0)))
 
@@ -212,9 +222,10 @@ def _fall(found: StudyFigures, metric: Metric, name: str, at: ParameterEffect) -
 def _mean_tokens(found: StudyFigures, name: str, value: Any) -> float:
     tokens = tokens_of(found)
     held = [
-        tokens[one.name] for one in found.complete
+        tokens[one.name]
+        for one in found.complete
         if one.name in tokens and canonical(one.parameters.get(name)) == canonical(value)
-    ]     # fmt: skip
+    ]
     return sum(held) / max(len(held), 1)
 
 
@@ -237,8 +248,9 @@ def _used(found: StudyFigures) -> Iterator[Told]:
         )
         heads = ("trial", "start", "middle", "end", "examples")
         note = "Over the examples with at least three passages and an answer that claims something."
-        yield StudyTable("Passages that answers use, by their place in the context", heads, tuple(rows), heads[1:], (),
-                         (note,))     # fmt: skip
+        yield StudyTable(
+            "Passages that answers use, by their place in the context", heads, tuple(rows), heads[1:], (), (note,)
+        )
 
 
 def _judge(found: StudyFigures) -> Iterator[str]:

@@ -92,10 +92,15 @@ DEFAULT_SETTINGS = EffectSettings()
 
 
 def parameter_effects(
-    trials: Sequence[Parameters], values: Floats, metric: Metric, base: Parameters, *,
-    clusters: npt.NDArray[Any] | None = None, costs: Mapping[str, Sequence[float | None]] | None = None,
+    trials: Sequence[Parameters],
+    values: Floats,
+    metric: Metric,
+    base: Parameters,
+    *,
+    clusters: npt.NDArray[Any] | None = None,
+    costs: Mapping[str, Sequence[float | None]] | None = None,
     settings: EffectSettings = DEFAULT_SETTINGS,
-) -> list[ParameterEffect]:     # fmt: skip
+) -> list[ParameterEffect]:
     """Each value of each parameter against the base's value, on the examples that both trials of a pair have.
 
     Args:
@@ -110,9 +115,7 @@ def parameter_effects(
     Returns:
         Those of parameters that vary, in the order of the base and of the trials.
     """
-    grid = _Grid(
-        trials, _index(trials), values, metric, clusters, costs or {}, settings
-    )     # fmt: skip
+    grid = _Grid(trials, _index(trials), values, metric, clusters, costs or {}, settings)
     found = [
         _effect(name, value, base[name], grid)
         for name in base
@@ -129,9 +132,14 @@ def parameter_effects(
 
 
 def interactions(
-    trials: Sequence[Parameters], values: Floats, metric: Metric, base: Parameters, *,
-    clusters: npt.NDArray[Any] | None = None, rate: float = 0.05,
-) -> list[Interaction]:     # fmt: skip
+    trials: Sequence[Parameters],
+    values: Floats,
+    metric: Metric,
+    base: Parameters,
+    *,
+    clusters: npt.NDArray[Any] | None = None,
+    rate: float = 0.05,
+) -> list[Interaction]:
     """Pairs of values, of two parameters, whose effects do not add up; only those found at this false discovery rate.
 
     ((x at both) − (x at the second alone)) − ((x at the first alone) − (x at neither)), trials otherwise equal
@@ -200,21 +208,29 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     new, old, rows = _sides([a for a, _ in pairs], [b for _, b in pairs], grid.values)
     if rows.sum() < 2:
         return replace(found, examples=int(rows.sum()), costs=changes)
-    if (new == old).all():     # not one example differs: the parameter is idle here
+    if (new == old).all():  # not one example differs: the parameter is idle here
         return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
     sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
     tested, looked = difference_test(*sides), grid.settings.n_looks if n_dropped else 1
     return replace(
-        found, examples=int(rows.sum()), difference=float((new - old).mean()), costs=changes,
+        found,
+        examples=int(rows.sum()),
+        difference=float((new - old).mean()),
+        costs=changes,
         interval=interval_of_difference(*sides),
         p_value=None if tested is None else min(1.0, looked * tested.p_value),
-    )     # fmt: skip
+    )
 
 
 def _interaction(
-    first: tuple[str, Any], second: tuple[str, Any], base: Parameters, index: Mapping[str, int], values: Floats,
-    metric: Metric, clusters: npt.NDArray[Any] | None,
-) -> Interaction | None:     # fmt: skip
+    first: tuple[str, Any],
+    second: tuple[str, Any],
+    base: Parameters,
+    index: Mapping[str, int],
+    values: Floats,
+    metric: Metric,
+    clusters: npt.NDArray[Any] | None,
+) -> Interaction | None:
     import numpy as np
 
     (one, a), (other, b) = first, second
@@ -223,8 +239,11 @@ def _interaction(
         parameters = _parameters(key)
         if canonical(parameters.get(one)) != canonical(a) or canonical(parameters.get(other)) != canonical(b):
             continue
-        rest = [{**parameters, one: base[one]}, {**parameters, other: base[other]},
-                {**parameters, one: base[one], other: base[other]}]     # fmt: skip
+        rest = [
+            {**parameters, one: base[one]},
+            {**parameters, other: base[other]},
+            {**parameters, one: base[one], other: base[other]},
+        ]
         numbers = [index.get(canonical(change)) for change in rest]
         if None not in numbers:
             fours.append((both, *numbers))
@@ -234,7 +253,7 @@ def _interaction(
     new = values[:, parts[:, 0]] + values[:, parts[:, 3]]
     old = values[:, parts[:, 1]] + values[:, parts[:, 2]]
     mean_new, mean_old, rows = _means(new / 2, old / 2)
-    if rows.sum() < 2 or (mean_new == mean_old).all():     # a parameter that is idle here is no hypothesis
+    if rows.sum() < 2 or (mean_new == mean_old).all():  # a parameter that is idle here is no hypothesis
         return None
     sides = ScoreSample.pair(metric, mean_new, mean_old, None, None if clusters is None else clusters[rows])
     tested, interval = difference_test(*sides), interval_of_difference(*sides)

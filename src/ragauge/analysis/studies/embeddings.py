@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 DECIDES = "ndcg@10"
-FEW_QUERIES = 50     # below which a study says that its queries are few
-ALIKE, WORTH = 0.03, 0.05     # relative gains: below, the cheaper will do; above, more quality pays
-GENERIC = 0.75     # ndcg@10 below which an embedder made for all texts is worth tuning to these
-MOST_PAIRS = 10     # that are listed: all pairs of five trials
-FEWEST = 10     # queries below which a gain is neither given an interval nor judged
+FEW_QUERIES = 50  # below which a study says that its queries are few
+ALIKE, WORTH = 0.03, 0.05  # relative gains: below, the cheaper will do; above, more quality pays
+GENERIC = 0.75  # ndcg@10 below which an embedder made for all texts is worth tuning to these
+MOST_PAIRS = 10  # that are listed: all pairs of five trials
+FEWEST = 10  # queries below which a gain is neither given an interval nor judged
 LEXICAL = "bm25"
 SHOWN = ("ndcg@3", DECIDES, *(f"recall@{k}" for k in (1, 3, 5, 10, 20, 50)))
 Decide = Literal["interval", "point"]
@@ -198,15 +198,14 @@ def _worth(summary: StudyFigures) -> StudyTable:
         f"Gain: how much more {DECIDES} the dearer has, as a share of the cheaper's, with its 95 % interval. All of it "
         f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. Of two "
         "that cost the same the better mean is taken. "
-        + ("--decide point takes the estimate" if summary.decide == "interval" else "Here by the estimate") + " alone."
+        + ("--decide point takes the estimate" if summary.decide == "interval" else "Here by the estimate")
+        + " alone."
     ]
     if len(pairs) > MOST_PAIRS:
         held = summary.base or summary.reading.recommendation.trial or _best_mean(summary, trials)
         notes.append(f"Of {len(pairs):,} pairs those with {held}; --base names another trial.")
         pairs = [pair for pair in pairs if held in (pair.cheaper, pair.dearer)]
-    rows = [
-        (pair.cheaper, pair.dearer, pair.cost or "neither", _gain(pair.verdict), _told(pair)) for pair in pairs
-    ]     # fmt: skip
+    rows = [(pair.cheaper, pair.dearer, pair.cost or "neither", _gain(pair.verdict), _told(pair)) for pair in pairs]
     heads = ("cheaper", "dearer", "by", "gain", "verdict")
     return StudyTable("Worth its price", heads, tuple(rows), (), (), tuple(notes))
 
@@ -262,8 +261,9 @@ def _depths(summary: StudyFigures) -> Iterator[Told]:
     names = [name for name in SHOWN if name in summary.names]
     means: Mapping[str, list[str]] = {
         trial.name: [number(mean.mean) if (mean := summary.mean(trial.name, name)) else "–" for name in names]
-        for trial in summary.complete if trial.name in summary.scores
-    }     # fmt: skip
+        for trial in summary.complete
+        if trial.name in summary.scores
+    }
     if names and means:
         rows = tuple((trial, *cells) for trial, cells in means.items())
         yield StudyTable("By depth", ("trial", *names), rows, tuple(names))
@@ -271,14 +271,19 @@ def _depths(summary: StudyFigures) -> Iterator[Told]:
     known = [(k, name) for name in names for k in [getattr(parse(name), "k", 0) or 0]]
     points = [
         ChartPoint(float(k), mean.mean, trial.name)
-        for trial in summary.complete for k, name in sorted(known)
+        for trial in summary.complete
+        for k, name in sorted(known)
         if (mean := summary.mean(trial.name, name)) is not None and mean.mean is not None
-    ]     # fmt: skip
+    ]
     if points:
         yield ReportChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)
 
 
 EMBEDDINGS = StudyKind(
-    "embeddings", (DECIDES, "ndcg@*"), ("index_bytes", "embedding_price"),
-    ("texts_per_second", "top_heaviness", "dimensions"), _tells, rules=_rules,
-)     # fmt: skip
+    "embeddings",
+    (DECIDES, "ndcg@*"),
+    ("index_bytes", "embedding_price"),
+    ("texts_per_second", "top_heaviness", "dimensions"),
+    _tells,
+    rules=_rules,
+)

@@ -53,8 +53,8 @@ class StudyTable:
     notes: tuple[str, ...] = ()
 
 
-GAINS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")     # no costs
-MOST_CAUTIONS = 6     # sentences on trials that lack scores
+GAINS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")  # no costs
+MOST_CAUTIONS = 6  # sentences on trials that lack scores
 Told = str | StudyTable | ReportChart
 
 
@@ -136,15 +136,19 @@ class StudyFigures:
     """
 
     def __init__(
-        self, study: Study, kind: StudyKind, scores: Mapping[str, ScoreColumns], names: Sequence[str],
+        self,
+        study: Study,
+        kind: StudyKind,
+        scores: Mapping[str, ScoreColumns],
+        names: Sequence[str],
         masks: Mapping[str, Mask] | None = None,
-    ) -> None:     # fmt: skip
+    ) -> None:
         self.study, self.kind, self.scores, self.names = study, kind, scores, tuple(names)
         self.masks: Mapping[str, Mask] = masks or {}
         self.complete = tuple(trial for trial in study.trials if trial.state == "complete")
         first = self.complete[0].measurements if self.complete else ()
         self.measured = tuple(dict.fromkeys(one.name for trial in self.complete for one in trial.measurements))
-        held = [one.name for one in first if one.low is not None]     # with an interval, so that it can decide
+        held = [one.name for one in first if one.low is not None]  # with an interval, so that it can decide
         wanted = [name for pattern in kind.decides for name in (*self.names, *held) if fnmatchcase(name, pattern)]
         self.metric = next(iter([*wanted, *self.names]), "")
         self.scored = self.metric in self.names
@@ -155,9 +159,15 @@ class StudyFigures:
         self.target: StudyTarget | None = None
 
     def ask(
-        self, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
+        self,
+        *,
+        metric: str = "",
+        base: str = "",
+        target: str | float | None = None,
+        cost: str = "",
+        log: bool = False,
         decide: Literal["interval", "point"] = "interval",
-    ) -> StudyFigures:     # fmt: skip
+    ) -> StudyFigures:
         """Sets what is asked of the trials; called before anything is read.
 
         Args:
@@ -278,7 +288,7 @@ class StudyFigures:
             few = len(self.varied) < 3
             return " · ".join(
                 f"{name}={_written(held.get(name))}" if few else _written(held.get(name, "–")) for name in self.varied
-            )  # fmt: skip
+            )
         kind, *parts = trial.split(":")
         others = [one.name.split(":")[1:] for one in self.complete if one.name.split(":")[0] == kind]
         left = (part for part in parts if "=" not in part or not all(part in one for one in others))
@@ -321,9 +331,10 @@ class StudyFigures:
     def stratum_readings(self) -> Mapping[str, StudyReading]:
         """Stratum -> what is decided in it against the cost that decides; none where nothing is scored."""
         scored = (
-            (name, trials) for name, trials in self.strata.items()
+            (name, trials)
+            for name, trials in self.strata.items()
             if any((one := self.mean(trial.name)) is not None and one.mean is not None for trial in trials)
-        )     # fmt: skip
+        )
         return {name: self._read(trials, self.cost) for name, trials in scored}
 
     def _read(self, trials: Sequence[Trial], cost: str) -> StudyReading:
@@ -359,15 +370,17 @@ class StudyFigures:
             means = [one for trial in trials if (one := self.mean(trial.name)) is not None]
             without = [one for one in means if one.mean is None]
             if len(without) == len(means) and stratum:
-                continue     # nothing is scored under this filter, which is told there
+                continue  # nothing is scored under this filter, which is told there
             said += [self._unscored(one) for one in without]
             lacking = {one.trial: one.counts["undefined"] + one.counts["not_applicable"] for one in means}
             rest = [one for one in means if one.mean is not None]
             least = min((lacking[one.trial] for one in rest), default=0)
             said += [
                 f"{one.trial} has a score for {one.counts['scored']:,} of {sum(one.counts.values()):,} examples: its "
-                "mean is over other examples than the others'." for one in rest if lacking[one.trial] > least
-            ]     # fmt: skip
+                "mean is over other examples than the others'."
+                for one in rest
+                if lacking[one.trial] > least
+            ]
         more = (f"{len(said) - MOST_CAUTIONS} more trials have no score of some examples.",)
         return (*said[:MOST_CAUTIONS], *(more if len(said) > MOST_CAUTIONS else ()))
 

@@ -15,9 +15,9 @@ from ragauge.metrics.catalogue import parse
 from ragauge.text.messages import number, three_digits
 
 KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")
-MOST_ROWS = 40     # of the table; above, one setting alone
-ENOUGH = 0.9     # recall that an index has to reach to be taken before exact search
-NO_SLOWER = 1.5     # times an index's latency that exact search may need and still be taken: it misses nothing
+MOST_ROWS = 40  # of the table; above, one setting alone
+ENOUGH = 0.9  # recall that an index has to reach to be taken before exact search
+NO_SLOWER = 1.5  # times an index's latency that exact search may need and still be taken: it misses nothing
 HEADS = ("passing", "way", "recall", "filled", "p50 ms", "exact p50 ms")
 NOTE = (
     "Recall counts the nearest among the vectors that pass; filled = returned / min(k, passing). post ×10 asks the "
@@ -163,11 +163,17 @@ def _table(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable:
         recall, full = (found.mean(one.trial.name, name) for name in (found.metric, filled))
         ends = f" [{number(recall.interval.low)}, {number(recall.interval.high)}]" if recall and recall.interval else ""
         under = " ".join(filter(None, (f"{100 * one.share:.3g} %", one.labels)))
-        cells.append((
-            *([one.setting] if several else []), under, one.way or "no filter",
-            f"{number(recall.mean if recall else None)}{ends}", number(full.mean if full else None),
-            three_digits(one.latency), three_digits(one.exact),
-        ))     # fmt: skip
+        cells.append(
+            (
+                *([one.setting] if several else []),
+                under,
+                one.way or "no filter",
+                f"{number(recall.mean if recall else None)}{ends}",
+                number(full.mean if full else None),
+                three_digits(one.latency),
+                three_digits(one.exact),
+            )
+        )
     lead = () if several else (f"Of {rows[0].setting}.",)
     heads = ("trial", *HEADS) if several else HEADS
     return StudyTable("Under filters", heads, tuple(cells), HEADS[2:], lead, (NOTE,))
@@ -213,8 +219,11 @@ def _crossovers(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTabl
             continue
         kind, at = crossover(*zip(*((one.share, one.latency, one.exact) for one in good), strict=True))
         least, most = (f"{100 * pick(one.share for one in good):.3g} %" for pick in (min, max))
-        told = {"at": f"below {100 * (at or 0):.2g} %", "all": f"at all measured, up to {most}",
-                "none": f"none in what was measured, from {least} on"}[kind]     # fmt: skip
+        told = {
+            "at": f"below {100 * (at or 0):.2g} %",
+            "all": f"at all measured, up to {most}",
+            "none": f"none in what was measured, from {least} on",
+        }[kind]
         cells.append((setting, way, labels, "; ".join(filter(None, ("" if lost and kind == "none" else told, lost)))))
     if not cells:
         return None
@@ -249,8 +258,9 @@ def _charts(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[Repo
         yield ReportChart(title, "lines", "share passing", name, tuple(points), log=True)
     times = [ChartPoint(one.share, one.latency, series) for series, line in joined.items() for one in line]
     labels = drawn[0].labels
-    times += [ChartPoint(one.share, one.exact, "exact") for one in {
-        one.share: one for one in (*plain, *drawn) if one.labels in ("", labels)
-    }.values()]     # fmt: skip
+    times += [
+        ChartPoint(one.share, one.exact, "exact")
+        for one in {one.share: one for one in (*plain, *drawn) if one.labels in ("", labels)}.values()
+    ]
     title = f"Latency under filters, of {setting}"
     yield ReportChart(title, "lines", "share passing", "p50 ms", tuple(times), log=True)

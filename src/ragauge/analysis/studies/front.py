@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 RESAMPLES = 1_000
 LEAST_AGREEMENT = 0.6
 LEAST_DISTANCE = 0.05
-ALIKE = {"latency": 0.25}     # costs within this share of the least are alike, and quality decides; 0.02 for others
-UNNOTICED = {"latency": 50.0}     # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
-MAX_LACKING = 0.10     # share of examples without a score, above the least of the settings', that is still comparable
+ALIKE = {"latency": 0.25}  # costs within this share of the least are alike, and quality decides; 0.02 for others
+UNNOTICED = {"latency": 50.0}  # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
+MAX_LACKING = 0.10  # share of examples without a score, above the least of the settings', that is still comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +155,13 @@ def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: boo
 
 
 def knee(
-    values: Array, cost: Sequence[float], clusters: npt.NDArray[np.integer] | None = None, *,
-    logarithmic: bool = False, seed: int = 0,
-) -> Knee:     # fmt: skip
+    values: Array,
+    cost: Sequence[float],
+    clusters: npt.NDArray[np.integer] | None = None,
+    *,
+    logarithmic: bool = False,
+    seed: int = 0,
+) -> Knee:
     """The knee of mean quality against cost, and how often resamples of the examples agree.
 
     Args:
@@ -185,9 +189,7 @@ def knee(
     return _judged(found, [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()])
 
 
-def paired_knee(
-    values: Array, costs: Array, clusters: npt.NDArray[np.integer] | None = None, *, seed: int = 0
-) -> Knee:     # fmt: skip
+def paired_knee(values: Array, costs: Array, clusters: npt.NDArray[np.integer] | None = None, *, seed: int = 0) -> Knee:
     """As `knee`, where each example has its own cost, as 1 − its precision: both are drawn together.
 
     Args:

@@ -105,9 +105,7 @@ def score_column(scores: ScoreColumns, metric: str) -> Columns:
     return by_example(column)
 
 
-def _mean(
-    trial: str, metric: Metric, segment: str, column: Columns, base: Columns | None, mask: Mask
-) -> TrialMean:
+def _mean(trial: str, metric: Metric, segment: str, column: Columns, base: Columns | None, mask: Mask) -> TrialMean:
     import numpy as np
 
     here = mask[column.query]
@@ -127,6 +125,13 @@ def _mean(
     pairs = ScoreSample.pair(metric, value[both], other[both], None, None if cluster is None else cluster[both])
     tested = difference_test(*pairs)
     return TrialMean(
-        trial, str(metric), segment, mean, interval, counts, float((value[both] - other[both]).mean()),
-        interval_of_difference(*pairs), None if tested is None else tested.p_value,
-    )     # fmt: skip
+        trial,
+        str(metric),
+        segment,
+        mean,
+        interval,
+        counts,
+        float((value[both] - other[both]).mean()),
+        interval_of_difference(*pairs),
+        None if tested is None else tested.p_value,
+    )

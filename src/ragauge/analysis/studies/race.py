@@ -43,10 +43,15 @@ class Loser:
 
 
 def losers(
-    bounds: Mapping[str, tuple[Floats, Floats]], look: int, alpha: float, *, clusters: npt.NDArray[Any] | None = None,
-    margin: float = 0.0, span: float = 0.0,
+    bounds: Mapping[str, tuple[Floats, Floats]],
+    look: int,
+    alpha: float,
+    *,
+    clusters: npt.NDArray[Any] | None = None,
+    margin: float = 0.0,
+    span: float = 0.0,
     seed: int = 0,
-) -> list[Loser]:     # fmt: skip
+) -> list[Loser]:
     """The trials to drop: those that another beats by the max-t test of the set that may be best, at level alpha.
 
     A failed score speaks against a trial by the most that it could have been, so that no trial falls because calls

@@ -58,9 +58,15 @@ class StudyReading:
 
 
 def read_trials(
-    scores: Mapping[str, ScoreColumns], metric: Metric, cost: str, costs: Mapping[str, float], *,
-    target: StudyTarget | None = None, logarithmic: bool = False, race: RaceOutcome | None = None,
-) -> StudyReading:     # fmt: skip
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    cost: str,
+    costs: Mapping[str, float],
+    *,
+    target: StudyTarget | None = None,
+    logarithmic: bool = False,
+    race: RaceOutcome | None = None,
+) -> StudyReading:
     """Which trials may be best by a metric, which none beats at their cost, and which to take.
 
     Args:
@@ -121,9 +127,7 @@ def read_measured(
     if not means:
         raise DataError(f"no trial has a value of {name}.", hint="Name another metric with --metric.")
     lows = [one.interval.low if one.interval else one.mean or 0.0 for one in means]
-    best = tuple(
-        one.trial for one in means if (one.interval.high if one.interval else one.mean or 0.0) >= max(lows)
-    )
+    best = tuple(one.trial for one in means if (one.interval.high if one.interval else one.mean or 0.0) >= max(lows))
     priced = [one for one in means if one.trial in costs or not cost]
     points = pareto_front([one.mean or 0.0 for one in priced], [costs.get(one.trial, 0.0) for one in priced])
     front = tuple(priced[n].trial for n in points)
@@ -132,8 +136,9 @@ def read_measured(
         known = [one for one in best if one in costs] or list(best)
         taken = Recommendation(
             min(known, key=lambda one: costs.get(one, 0.0)),
-            f"the cheapest by {cost} of the {len(best)} whose interval reaches the best" if cost else
-            f"the first of the {len(best)} whose interval reaches the best",
+            f"the cheapest by {cost} of the {len(best)} whose interval reaches the best"
+            if cost
+            else f"the first of the {len(best)} whose interval reaches the best",
         )
     else:
         taken = cheapest_above(measured_means(trials, target.metric), costs, cost, target, lower=False)

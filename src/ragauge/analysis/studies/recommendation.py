@@ -14,8 +14,8 @@ from ragauge.analysis.studies.means import TrialMean, trial_means
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 
-MAX_FAILED = 0.05     # share of failed calls above which a trial is not recommended
-WIDER = 1.5     # the interval of one pair beside that of all pairs at once, about
+MAX_FAILED = 0.05  # share of failed calls above which a trial is not recommended
+WIDER = 1.5  # the interval of one pair beside that of all pairs at once, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,15 @@ def raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
 
 
 def cheapest_of_best(
-    scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], priced: TrialCosts,
-    quality: Mapping[str, float], *, base: str = "", which: str = "that may be the best",
-) -> Recommendation:     # fmt: skip
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    best: Sequence[str],
+    priced: TrialCosts,
+    quality: Mapping[str, float],
+    *,
+    base: str = "",
+    which: str = "that may be the best",
+) -> Recommendation:
     """Of the trials that may be best the cheapest; of those that cost about the same the base, else the best mean.
 
     `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
@@ -124,7 +130,7 @@ def cheapest_of_best(
         return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
     top = max(best, key=lambda name: quality[name])
     alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
-    order = [name for name in best if name in alike]     # as trials were made: what costs about the same has no order
+    order = [name for name in best if name in alike]  # as trials were made: what costs about the same has no order
     taken = base if base in alike else max(order, key=lambda name: quality[name])
     n = means[taken].counts["scored"]
     if len(scores) == 1:

@@ -31,7 +31,7 @@ DROPPED_PAIRS = (
     "dropped: pairs of which the race stopped asking a trial, on the questions asked by then; what was unlucky there "
     "looks worse than it is, so the p of these rows is multiplied by the number of looks."
 )
-CONFIRMED = "confirmed_difference"     # a measurement of the trial that was asked what had been held back
+CONFIRMED = "confirmed_difference"  # a measurement of the trial that was asked what had been held back
 COSTS = ("cost", "latency", "context_tokens")
 
 
@@ -181,7 +181,7 @@ def _tests(summary: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMe
     """The p-values of the test that says which trials may be the best."""
     return with_base_tests(
         means, summary.scores, parse(summary.metric), summary.base, summary.reading, raced=summary.raced
-    )     # fmt: skip
+    )
 
 
 def _confirmation(summary: StudyFigures) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _confirmation(summary: StudyFigures) -> Iterator[str]:
         return
     trial, kept, verdict = confirmed
     ends = "" if kept.low is None or kept.high is None else f" [{signed(kept.low)}, {signed(kept.high)}]"
-    base = str(summary.study.fixed["base_trial"])     # of the sweep, whatever is held against now
+    base = str(summary.study.fixed["base_trial"])  # of the sweep, whatever is held against now
     runs = [f"{summary.study.name}-confirm-{name}" for name in (base, trial)]
     beside = "the base" if summary.base in ("", base) else base
     yield (
@@ -236,23 +236,31 @@ def _effects(summary: StudyFigures, values: TrialValues) -> Iterator[Told]:
     costs = tuple(name for name in COSTS if name in summary.measured)
     effects = _effects_of(summary, values, asked_trials)
     there = {(effect.parameter, canonical(effect.value)) for effect in effects}
-    effects += [     # values of which no trial was asked anything
+    effects += [  # values of which no trial was asked anything
         ParameterEffect(name, value, base[name], 0)
-        for name, tried in summary.study.space.items() for value in tried
+        for name, tried in summary.study.space.items()
+        for value in tried
         if name in base and canonical(value) != canonical(base[name]) and (name, canonical(value)) not in there
-    ]     # fmt: skip
+    ]
     if not any(effect.pairs for effect in effects):
         return
     heads = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
     rows = tuple(_effect_row(effect, costs) for effect in effects)
     yield StudyTable(
-        "What each value changes", heads, rows, heads[3:-1],
-        ("Against the base's value, over all pairs of trials that are otherwise equal, on the questions that both were "
-         "asked.",),
-        (*((DROPPED_PAIRS,) if any(effect.dropped for effect in effects) else ()),
-         f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
-         "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data."),
-    )     # fmt: skip
+        "What each value changes",
+        heads,
+        rows,
+        heads[3:-1],
+        (
+            "Against the base's value, over all pairs of trials that are otherwise equal, on the questions that both "
+            "were asked.",
+        ),
+        (
+            *((DROPPED_PAIRS,) if any(effect.dropped for effect in effects) else ()),
+            f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
+            "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data.",
+        ),
+    )
     for interaction in interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):
         (a, x), (b, y) = interaction.first, interaction.second
         interval = interaction.interval
@@ -267,13 +275,16 @@ def _effects(summary: StudyFigures, values: TrialValues) -> Iterator[Told]:
 def _effects_of(summary: StudyFigures, values: TrialValues, asked_trials: AskedTrials) -> list[ParameterEffect]:
     """What each value changes; none without a base."""
     return parameter_effects(
-        asked_trials.parameters, asked_trials.own, values.metric, _base_values(summary),
+        asked_trials.parameters,
+        asked_trials.own,
+        values.metric,
+        _base_values(summary),
         clusters=values.clusters,
         costs={name: asked_trials.costs(name) for name in COSTS if name in summary.measured},
         settings=EffectSettings(
             float(summary.study.fixed.get("noise", NOISE)), frozenset(asked_trials.dropped), asked_trials.n_looks
         ),
-    )     # fmt: skip
+    )
 
 
 def _base_values(summary: StudyFigures) -> Mapping[str, Any]:
@@ -300,14 +311,16 @@ def _idle(summary: StudyFigures) -> Iterator[str]:
     parameters = {trial.name: trial.parameters for trial in summary.complete if trial.name in held}
     for name in next(iter(parameters.values()), {}):
         pairs = [
-            (first, second) for first, second in combinations(parameters, 2)
+            (first, second)
+            for first, second in combinations(parameters, 2)
             if parameters[first].get(name) != parameters[second].get(name)
             and _without(parameters[first], name) == _without(parameters[second], name)
-        ]     # fmt: skip
+        ]
         same = (
             np.array_equal(x, y, equal_nan=True)
-            for first, second in pairs for x, y in zip(held[first], held[second], strict=True)
-        )     # fmt: skip
+            for first, second in pairs
+            for x, y in zip(held[first], held[second], strict=True)
+        )
         some = any(len(x) >= 10 and not np.isnan(x).all() for columns in held.values() for x in columns)
         if pairs and some and all(same):
             yield f"{name} changes no score in any pair of trials: does the system use it?"
@@ -324,7 +337,7 @@ def _segments(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
         return
     asked_trials = AskedTrials(summary, values)
     names, table = asked_trials.names, values.sign * asked_trials.own
-    level = 1 - 0.05 / len(summary.masks)     # of all segments together
+    level = 1 - 0.05 / len(summary.masks)  # of all segments together
     for segment, mask in summary.masks.items():
         clusters = None if values.clusters is None else values.clusters[mask]
         stands = rivalries(table[mask], clusters=clusters, alpha=1 - level, span=score_span(values.metric))
@@ -338,9 +351,17 @@ def _segments(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
             )
 
 
-BESIDE = ("*", "!passage_use*", *(f"!{name}" for name in COSTS))     # what has a column or a table of its own
+BESIDE = ("*", "!passage_use*", *(f"!{name}" for name in COSTS))  # what has a column or a table of its own
 SWEEP = StudyKind(
-    "sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE, ranked=True, rules=_rules, tests=_tests,
+    "sweep",
+    (),
+    COSTS,
+    ("questions", "judge_calls"),
+    _tells,
+    BESIDE,
+    ranked=True,
+    rules=_rules,
+    tests=_tests,
     tested="p is one-sided, by the test that says which may be the best, over all trials and looks: below 0.05 only "
     "where the worse of the two surely is not the best.",
 )

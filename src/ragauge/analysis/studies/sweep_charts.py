@@ -31,8 +31,9 @@ def forest_chart(effects: Sequence[ParameterEffect], metric: str) -> Iterator[Re
     """What each value changes, with its interval, around the line of no change."""
     points = [
         ChartPoint(f"{one.parameter}={one.value}", 100 * one.difference, one.verdict, 100 * ends.low, 100 * ends.high)
-        for one in effects if one.difference is not None and (ends := one.interval) is not None
-    ]     # fmt: skip
+        for one in effects
+        if one.difference is not None and (ends := one.interval) is not None
+    ]
     if points:
         yield ReportChart(f"Effects on {metric}", "forest", "", "points against the base's value", tuple(points))
 
@@ -51,10 +52,14 @@ def precision_recall(found: StudyFigures) -> Iterator[Told]:
     bend = paired_knee(recall.own, 1 - precision.own, recall.clusters)
     front = set(pareto_front(quality, lost))
     points = [
-        ChartPoint(lost[n], quality[n], "on the front" if n in front else "beaten",
-                   label=f"{found.short(name)} (knee)" if n == bend.trial else found.short(name) if n in front else "")
+        ChartPoint(
+            lost[n],
+            quality[n],
+            "on the front" if n in front else "beaten",
+            label=f"{found.short(name)} (knee)" if n == bend.trial else found.short(name) if n in front else "",
+        )
         for n, name in enumerate(recall.names)
-    ]     # fmt: skip
+    ]
     about = f"{pair[0]} against 1 − {pair[1]}"
     if bend.trial is None:
         yield f"{about}: {bend.reason}."

@@ -28,9 +28,10 @@ class ModelCallOptions:
         int,
         Typed(
             "Calls to a model in flight to begin with; follows what the provider bears. 1 stays 1.",
-            least=1, panel=CALLS,
+            least=1,
+            panel=CALLS,
         ),
-    ] = 16     # fmt: skip
+    ] = 16
     max_concurrency: Annotated[
         int | None, Typed("How far it may rise; 4 times the start by default.", least=1, panel=CALLS)
     ] = None
@@ -47,9 +48,12 @@ class ModelCallOptions:
         from ragauge.engine.models import calling_of
 
         return calling_of(
-            *judges, concurrency=self.concurrency, most=self.max_concurrency, max_cost=self.max_cost,
+            *judges,
+            concurrency=self.concurrency,
+            most=self.max_concurrency,
+            max_cost=self.max_cost,
             timeout=self.timeout,
-        )     # fmt: skip
+        )
 
 
 USUAL = ModelCallOptions()

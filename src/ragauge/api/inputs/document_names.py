@@ -11,7 +11,7 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     from ragauge.store.open import Store
 
-MANY, FIRST = 1_000, 200     # responses
+MANY, FIRST = 1_000, 200  # responses
 
 
 def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) -> None:
@@ -24,7 +24,7 @@ def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) 
     """
     labels = store.listings.labelled(run_id)
     if labels and store.runs.size(run_id) > MANY and not labels.isdisjoint(store.listings.retrieved(run_id, FIRST)):
-        return     # the ids are alike: to read all of a large run takes long
+        return  # the ids are alike: to read all of a large run takes long
     names = match_document_names(labels, store.listings.retrieved(run_id)) if labels else {}
     if not names:
         return

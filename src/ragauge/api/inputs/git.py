@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-ADDRESS = re.compile(r"(https|ssh)://(?:[^/@\s]*@)?([^/@\s]+/\S+)")     # of a remote; a password is left out
+ADDRESS = re.compile(r"(https|ssh)://(?:[^/@\s]*@)?([^/@\s]+/\S+)")  # of a remote; a password is left out
 
 
 def state() -> str:
@@ -31,7 +31,7 @@ def user() -> str:
         return name
     try:
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):     # an account without a name, as containers have
+    except (OSError, KeyError, ImportError):  # an account without a name, as containers have
         return ""
 
 
@@ -49,6 +49,6 @@ def _asked(*words: str) -> str:
         return ""
     try:
         done = subprocess.run([git, *words], capture_output=True, text=True, check=True, timeout=5)  # noqa: S603
-    except (subprocess.SubprocessError, OSError, ValueError):     # ValueError: names that are not text
+    except (subprocess.SubprocessError, OSError, ValueError):  # ValueError: names that are not text
         return ""
     return done.stdout.strip()

@@ -51,7 +51,7 @@ class Files:
             states = [_state(path) for path in paths]
             shas = [_sha(path) for path in paths]
         except OSError:
-            return None     # the reader says what is wrong
+            return None  # the reader says what is wrong
         whole = canonical([_readers().hex(), *how, shas]).encode("utf-8", "surrogatepass")
         return cls(paths, hashlib.sha256(whole).digest(), states, warn)
 

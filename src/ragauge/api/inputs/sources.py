@@ -106,7 +106,7 @@ def is_there(item: str) -> bool:
     """Whether a file or folder has this name; "" and what no file can be called is none."""
     try:
         return bool(item) and Path(item).exists()
-    except (OSError, ValueError):     # too long a name, or NUL in it
+    except (OSError, ValueError):  # too long a name, or NUL in it
         return False
 
 
@@ -165,7 +165,7 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
     _say_name(source, imported)
     if imported.run_id == run.run_id:
         match_run_documents(store, run.run_id, source.warn or warn_user)
-    return imported, imported.run_id == run.run_id     # content that is there already keeps its own id
+    return imported, imported.run_id == run.run_id  # content that is there already keeps its own id
 
 
 def _say_name(source: InputSource, run: Run) -> None:
@@ -205,10 +205,14 @@ def _records(source: InputSource) -> Iterator[Record]:
     from ragauge.data.readers.options import Options, warn_user
 
     how = Options(
-        source.columns, source.segments, source.system or None, source.warn or warn_user,
-        context_marker=source.context_marker, scores=source.scores,
+        source.columns,
+        source.segments,
+        source.system or None,
+        source.warn or warn_user,
+        context_marker=source.context_marker,
+        scores=source.scores,
         without_retrieval=source.without_retrieval,
-    )     # fmt: skip
+    )
     if len(source.items) == 2:
         return readers.join_records(*source.items, how)
     return readers.read_records(source.items[0], how)
@@ -222,10 +226,11 @@ def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
         yield example, response
     if not some:
         raise DataError(
-            "no line holds a response (an answer or passages).", source=where,
+            "no line holds a response (an answer or passages).",
+            source=where,
             hint="Name the column of the answers, --map answer=COLUMN, or give the responses as a second file: "
             "ragauge evaluate SET RESPONSES.",
-        )  # fmt: skip
+        )
 
 
 def _said(item: Any) -> str:
@@ -305,7 +310,7 @@ def know_own_metrics(store: str | None) -> str:
 
     url = store_url(store)
     if Path(url.removeprefix("sqlite:///")).is_file():
-        with suppress(StoreError):     # whoever needs it says so
+        with suppress(StoreError):  # whoever needs it says so
             open_store(url).close()
     return url
 

@@ -66,17 +66,16 @@ Columns = Annotated[
     Mapping[str, str] | None,
     Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
 ]
-Filter = Annotated[
-    Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")
-]
+Filter = Annotated[Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")]
 Index = Annotated[Any, Typed("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
 Controls = Annotated[
     int | str | None,
     Typed(
-        "Pairs of known truth that show what the judge can read: so many, or none. local: 200.", kind=str | None,
+        "Pairs of known truth that show what the judge can read: so many, or none. local: 200.",
+        kind=str | None,
         metavar="N|none",
     ),
-]     # fmt: skip
+]
 Baseline = Annotated[Any, Typed("Hold the run against this one: a baseline's name, or a run's id or name.")]
 StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=True)]
 

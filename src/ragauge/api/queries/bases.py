@@ -41,7 +41,7 @@ class Bases:
 
         try:
             usual = usual_name()
-        except UsageError:     # git is on no branch: nothing tells which one is meant
+        except UsageError:  # git is on no branch: nothing tells which one is meant
             usual = ""
         lines = sorted(store.baselines.list(), key=lambda line: (line.name == usual, line.at), reverse=True)
         sets = store.run_list.sets([line.run_id for line in lines])
@@ -71,7 +71,7 @@ class Bases:
 
 def kept_verdict(
     bases: list[BaseChoice], facts: RunFacts, verdicts: Mapping[tuple[str | None, str], str]
-) -> tuple[str, str]:     # fmt: skip
+) -> tuple[str, str]:
     """The verdict on the first choice that can be compared with the run, and that run's id.
 
     The verdict is "" where it is not known as things are now; the id too where there is nothing to compare it with.

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ragauge.engine.people import PeopleScores
     from ragauge.store.open import Store
 
-AT_A_TIME = 100            # responses with their texts and evidence in memory
-SCORES_AHEAD = 100_000     # scores read together
-FEW = 200                  # responses whose causes are asked for one by one, not over the whole run
+AT_A_TIME = 100  # responses with their texts and evidence in memory
+SCORES_AHEAD = 100_000  # scores read together
+FEW = 200  # responses whose causes are asked for one by one, not over the whole run
 KEY = ["query_id", "repeat"]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -50,9 +50,16 @@ class StoredColumns:
     """
 
     def __init__(
-        self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0,
-        ahead: Sequence[str] = (), *, values_only: bool = False,
-    ) -> None:     # fmt: skip
+        self,
+        store: Store,
+        run_id: str,
+        judge_id: str | None,
+        index: ResponseIndex,
+        judge_repeat: int = 0,
+        ahead: Sequence[str] = (),
+        *,
+        values_only: bool = False,
+    ) -> None:
         self.index = index
         self._store, self._of = store, (run_id, judge_id)
         self._judge_repeat, self._values_only = judge_repeat, values_only
@@ -62,7 +69,7 @@ class StoredColumns:
 
     def labelled(self) -> Self:
         """The same, with people's scores of what was drawn from the run beside a judge's."""
-        self._people = None     # read when they are first needed
+        self._people = None  # read when they are first needed
         return self
 
     def column(self, metric: str) -> Columns | None:
@@ -86,7 +93,6 @@ class StoredColumns:
         self._read |= self._store.scores.of_metrics(
             *self._of, names, self.index, self._judge_repeat, values_only=self._values_only
         )
-
 
     def _with_people(self, metric: str, found: Columns) -> Columns:
         """With people's scores of what was drawn from the run, by which a judge's mean is rectified."""
@@ -133,7 +139,7 @@ def causes_of(
     if renamed:
         found = found.with_columns(pl.col("query_id").replace(dict(renamed)))
     kept = found.select(*KEY).with_row_index("row").join(keys(index), on=KEY, how="semi", maintain_order="left")["row"]
-    return found if len(kept) == found.height else found[kept]     # the join would copy every text
+    return found if len(kept) == found.height else found[kept]  # the join would copy every text
 
 
 def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> FailedResponses:
@@ -176,10 +182,15 @@ def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: Resp
         return whole
 
     return ResponseVerdicts(
-        index, placed(found.verdict, NOT_JUDGED), placed(found.right, NOT_JUDGED), placed(found.grounded, NOT_JUDGED),
-        placed(found.reason, len(found.reasons)), (*(reason for reason, _ in found.reasons), OLDER_RULE),
-        tuple(settled for _, settled in found.reasons), int(placed(found.rule, 0).min(initial=RULE_VERSION)),
-    )     # fmt: skip
+        index,
+        placed(found.verdict, NOT_JUDGED),
+        placed(found.right, NOT_JUDGED),
+        placed(found.grounded, NOT_JUDGED),
+        placed(found.reason, len(found.reasons)),
+        (*(reason for reason, _ in found.reasons), OLDER_RULE),
+        tuple(settled for _, settled in found.reasons),
+        int(placed(found.rule, 0).min(initial=RULE_VERSION)),
+    )
 
 
 def rule_version(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> int:

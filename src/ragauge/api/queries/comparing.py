@@ -22,16 +22,20 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
     from ragauge.store.responses import Loaded
 
-FEW = 30              # examples below which every interval is wide
-MOST_FAILED = 0.02    # share of pairs lost to failed scores, from which it is said
-AT_A_TIME = 200       # responses with their texts in memory
-LOOKED_AT = 200       # examples whose passages are compared where both runs retrieved for themselves
+FEW = 30  # examples below which every interval is wide
+MOST_FAILED = 0.02  # share of pairs lost to failed scores, from which it is said
+AT_A_TIME = 200  # responses with their texts in memory
+LOOKED_AT = 200  # examples whose passages are compared where both runs retrieved for themselves
 
 
 def flips_of(
-    store: Store, pair: Paired, gathered: FlipGatherer, new_causes: pl.DataFrame, base_causes: pl.DataFrame,
+    store: Store,
+    pair: Paired,
+    gathered: FlipGatherer,
+    new_causes: pl.DataFrame,
+    base_causes: pl.DataFrame,
     both: Collection[str],
-) -> Flips:     # fmt: skip
+) -> Flips:
     """The examples that flipped, those shown with question, both answers and both causes.
 
     Args:
@@ -64,7 +68,7 @@ def _first(store: Store, index: ResponseIndex, ids: Sequence[str]) -> dict[str, 
     import numpy as np
 
     numbers = {query_id: number for number, query_id in enumerate(index.query_ids)}
-    _, first = np.unique(index.query, return_index=True)     # the place of the first response of each example
+    _, first = np.unique(index.query, return_index=True)  # the place of the first response of each example
     places = {int(index.number[first[numbers[query_id]]]): query_id for query_id in ids}
     return {places[item.response_no]: item for item in store.runs.load(list(places))}
 
@@ -83,9 +87,14 @@ def _sides(failed: pl.DataFrame, loaded: dict[str, Loaded]) -> dict[str, Side]:
 
 
 def warnings_of(
-    store: Store, run: Run, base: Run, pair: Paired, asked: Sequence[Metric], changes: Sequence[MetricChange],
+    store: Store,
+    run: Run,
+    base: Run,
+    pair: Paired,
+    asked: Sequence[Metric],
+    changes: Sequence[MetricChange],
     matched: Matched,
-) -> Iterator[str]:     # fmt: skip
+) -> Iterator[str]:
     """What the reader must know before believing a number."""
     if run.run_id == base.run_id:
         yield f"The baseline {base.name} is this run itself: every difference is 0."
@@ -155,9 +164,11 @@ def failing(changes: Sequence[MetricChange]) -> list[MetricChange]:
 
 def _passages(run: Run) -> str:
     words = {
-        "own": "its own retrieval", "oracle": "labelled passages", "closed_book": "no passages",
+        "own": "its own retrieval",
+        "oracle": "labelled passages",
+        "closed_book": "no passages",
         "replayed": "replayed passages",
-    }     # fmt: skip
+    }
     return words[run.variant]
 
 
@@ -172,15 +183,13 @@ def _origin(store: Store, run: Run) -> str:
     while run.variant == "replayed" and (origin := str(run.config.get("context_from", ""))) not in {*seen, ""}:
         try:
             run = store.runs.find(origin)
-        except UnknownName:     # deleted
+        except UnknownName:  # deleted
             return origin
         seen.add(run.run_id)
     return run.run_id
 
 
-def _about_passages(
-    store: Store, run: Run, base: Run, pair: Paired, changes: Sequence[MetricChange]
-) -> Iterator[str]:
+def _about_passages(store: Store, run: Run, base: Run, pair: Paired, changes: Sequence[MetricChange]) -> Iterator[str]:
     """Whether the generators wrote from the same passages, where that matters."""
     from ragauge.analysis.results.change import SAME, UNKNOWN
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.confirmed import Confirmed, ExperimentOutcome
     from ragauge.store.open import Store
 
-Causes = Mapping[str, tuple[int, str]]     # query_id -> the repeat that failed, and its cause
+Causes = Mapping[str, tuple[int, str]]  # query_id -> the repeat that failed, and its cause
 
 
 def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFrame) -> Confirmed | None:
@@ -40,9 +40,10 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
         return None
     here, held = causes_now(shown), store.collecting.held(answers.run_id)
     outcomes = [
-        outcome for query_id, of in here.items()
+        outcome
+        for query_id, of in here.items()
         if (outcome := _outcome(store, (run, answers), judge_id, query_id, of, held)) is not None
-    ]     # fmt: skip
+    ]
     failed = {query_id: cause for query_id, (_, cause) in here.items()}
     return Confirmed(answers.run_id, tallies(failed, {}, outcomes), tuple(outcomes)) if outcomes else None
 

@@ -28,7 +28,7 @@ def corrected_of(store: Store, alert: Alert, project: str = "", metric: str = ""
 
 def corrected_days(
     store: Store, metric: str, first: date, last: date | None = None, *, project: str = ""
-) -> tuple[CorrectedDay, ...]:     # fmt: skip
+) -> tuple[CorrectedDay, ...]:
     """The days whose mean labels correct, the oldest first; () where nobody labeled 50 answers of a draw.
 
     Args:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragauge.stats.instrument import JudgeMeanError
     from ragauge.store.open import Store
 
+
 def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
     """What a judge's questions about a run have cost, in the order of asking."""
     from ragauge.metrics.catalogue import QUESTIONS
@@ -80,9 +81,13 @@ def spreads(
 
 
 def note(
-    store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None,
+    store: Store,
+    run: Run,
+    judge_id: str | None,
+    claims: Claims,
+    use: JudgeUse | None,
     errors: Mapping[str, JudgeMeanError],
-) -> JudgeNote:     # fmt: skip
+) -> JudgeNote:
     """What a report says about the judge of a run, which errs so far on it."""
     from dataclasses import replace
     from statistics import fmean
@@ -99,11 +104,18 @@ def note(
         return found
     scales = tuple(
         ScaleSummary(
-            *key, scale.is_readable, fmean(scale.yes), fmean(scale.no), scale.auroc, scale.gap, len(scale.yes),
-            len(scale.no), scale.shipped,
+            *key,
+            scale.is_readable,
+            fmean(scale.yes),
+            fmean(scale.no),
+            scale.auroc,
+            scale.gap,
+            len(scale.yes),
+            len(scale.no),
+            scale.shipped,
         )
         for key, scale in sorted(controls.scales.items())
-    )     # fmt: skip
+    )
     return replace(found, controls=controls.known_no, scales=scales)
 
 
@@ -111,7 +123,7 @@ def run_cost(store: Store, run: Run) -> RunCost:
     """Calls, tokens and cost of a run by judge, model, question, metric and example."""
     judges = tuple(_judge_cost(store, run, judge) for judge in store.scores.judges(run.run_id))
     known = {judge.judge_id for judge in judges}
-    others: dict[str, list[AskedOf]] = {}     # of judges that were stopped before they had scored anything
+    others: dict[str, list[AskedOf]] = {}  # of judges that were stopped before they had scored anything
     for call in store.calls.spent(run.run_id):
         if call.judge_id not in known:
             others.setdefault(call.judge_id, []).append(AskedOf(call.question, str(call.model), call.paid))

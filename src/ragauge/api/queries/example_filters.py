@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     from ragauge.store.example_list import ExampleOrder
     from ragauge.store.open import Store
 
-OWN_FILTERS = (     # beside segments by their plain names
-    "cause", "status", "tag", "q", "segment.NAME", "status.METRIC", "metric.METRIC.lt", "metric.METRIC.lte",
-    "metric.METRIC.gt", "metric.METRIC.gte",
-)     # fmt: skip
-SEARCHED_AT_ONCE = 500     # responses whose texts are in memory while words are looked for
+OWN_FILTERS = (  # beside segments by their plain names
+    "cause",
+    "status",
+    "tag",
+    "q",
+    "segment.NAME",
+    "status.METRIC",
+    "metric.METRIC.lt",
+    "metric.METRIC.lte",
+    "metric.METRIC.gt",
+    "metric.METRIC.gte",
+)
+SEARCHED_AT_ONCE = 500  # responses whose texts are in memory while words are looked for
 COMPARED = ("lt", "lte", "gt", "gte")
 
 
@@ -108,9 +116,7 @@ class ExampleFilters:
 
         groups = {name: value for name, value in self.groups.items() if name not in self._derived(declared)}
         bounds = tuple((bound.metric, bound.how, bound.limit) for bound in self.bounds)
-        return ExampleOrder(
-            groups=groups, bounds=bounds, statuses=self.statuses, sort=sort, highest=highest
-        )     # fmt: skip
+        return ExampleOrder(groups=groups, bounds=bounds, statuses=self.statuses, sort=sort, highest=highest)
 
     def _derived(self, declared: Collection[str]) -> dict[str, str]:
         return {name: value for name, value in self.groups.items() if name in DERIVED and name not in declared}
@@ -120,7 +126,7 @@ class ExampleFilters:
         try:
             store.runs.order(run_id, groups)
         except UnknownName as error:
-            if error.name in groups and "tag" in error.known:     # the column, not a value in it
+            if error.name in groups and "tag" in error.known:  # the column, not a value in it
                 if error.name in self.prefixed:
                     columns = [f"segment.{column}" for column in error.known if column != "tag"]
                     hint = "" if columns else "No example here has a segment."

@@ -20,6 +20,7 @@ def example_index(store: Store, run_id: str, judge_id: str | None) -> ExampleInd
 
     It is kept when it was made, so that the next list, of this process or another, need not look at every score.
     """
+
     def found() -> ExampleIndex:
         indexes = store.example_indexes
         stamp, kept = indexes.stamp(run_id), indexes.read(run_id, judge_id)
@@ -65,7 +66,7 @@ def _failed(index: ResponseIndex, places: list[int]) -> FailedResponses:
 
 def _verdicts(
     store: Store, run_id: str, judge_id: str | None, metrics: tuple[str, ...], failed: FailedResponses
-) -> ResponseVerdicts:     # fmt: skip
+) -> ResponseVerdicts:
     """The verdicts, by what the database says of metrics that show alike."""
     import numpy as np
 

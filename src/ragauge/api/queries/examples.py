@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragauge.store.example_list import ListedTexts
     from ragauge.store.open import Store
 
-OWN_SORTS = ("cause", "quality")             # beside the metrics
+OWN_SORTS = ("cause", "quality")  # beside the metrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +133,17 @@ def listed_examples(store: Store, run: Run, judge_id: str | None, wanted: Exampl
     found = _RunExamples(store, run, judge_id, wanted)
     known = found.known
     return ListedExamples(
-        run.run_id, judge_id, tuple(found.rows(found.page(wanted))), len(found.numbers), len(known.number), found.shown,
-        known.metrics, found.causes, known.segments, known.tags,
-    )     # fmt: skip
+        run.run_id,
+        judge_id,
+        tuple(found.rows(found.page(wanted))),
+        len(found.numbers),
+        len(known.number),
+        found.shown,
+        known.metrics,
+        found.causes,
+        known.segments,
+        known.tags,
+    )
 
 
 def place_in(
@@ -151,7 +159,7 @@ def place_in(
     keys = store.example_list.keys([one for one in (before, behind) if one is not None])
     return ExamplePlace(
         at + 1, len(numbers), None if before is None else keys[before], None if behind is None else keys[behind]
-    )     # fmt: skip
+    )
 
 
 class _RunExamples:
@@ -186,8 +194,11 @@ class _RunExamples:
         store, declared = self._store, self.known.segments
         metric = "" if sort in OWN_SORTS else sort
         order = filters.order(declared, metric, highest=bool(metric) and parse(metric).direction != "higher")
-        numbers = array("q", self.known.number.tobytes()) if not order.decides else (
-            store.example_list.numbers(self._run_id, self._judge_id, order))     # fmt: skip
+        numbers = (
+            array("q", self.known.number.tobytes())
+            if not order.decides
+            else (store.example_list.numbers(self._run_id, self._judge_id, order))
+        )
         if order.groups and not numbers:
             filters.check_groups(store, self._run_id, order.groups)
         numbers = filters.of_questions(store, self._run_id, declared, numbers)
@@ -214,7 +225,7 @@ class _RunExamples:
             order = np.argsort(known.quality[places], kind="stable")
         else:
             turn = {cause: at for at, cause in enumerate(self.causes)}
-            turns = np.array([*(turn.get(cause, len(turn)) for cause in known.causes), len(turn)])     # -1 is the last
+            turns = np.array([*(turn.get(cause, len(turn)) for cause in known.causes), len(turn)])  # -1 is the last
             order = np.lexsort((known.quality[places], turns[known.cause[places]]))
         return array("q", known.number[places[order]].tobytes())
 
@@ -255,16 +266,21 @@ class _RunExamples:
 
     def _row(
         self, index: ResponseIndex, place: int, at: int, texts: ListedTexts, values: Mapping[str, float | None]
-    ) -> ExampleRow:     # fmt: skip
+    ) -> ExampleRow:
         """A response as it is listed: its place on the page, and among all of the run."""
         known, cause, quality = self.known, int(self.known.cause[at]), float(self.known.quality[at])
         status: Verdict = VERDICTS[known.verdict[at]]
         return ExampleRow(
-            index.query_ids[index.query[place]], int(index.repeat[place]), texts.query, status,
-            known.causes[cause] if cause >= 0 else "", known.whys[known.why[at]] if status in OPEN_VERDICTS else "",
-            quality if quality == quality else None, {name: values.get(name) for name in self.shown},
+            index.query_ids[index.query[place]],
+            int(index.repeat[place]),
+            texts.query,
+            status,
+            known.causes[cause] if cause >= 0 else "",
+            known.whys[known.why[at]] if status in OPEN_VERDICTS else "",
+            quality if quality == quality else None,
+            {name: values.get(name) for name in self.shown},
             *texts[1:],
-        )     # fmt: skip
+        )
 
 
 def _check_cause(cause: str | None, causes: Mapping[str, int]) -> None:

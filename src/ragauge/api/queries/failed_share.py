@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-def corrected_failures(
-    store: Store, run_id: str, judge_id: str | None, verdicts: ResponseVerdicts
-) -> Rectified | None:     # fmt: skip
+def corrected_failures(store: Store, run_id: str, judge_id: str | None, verdicts: ResponseVerdicts) -> Rectified | None:
     """The label-corrected share of failed examples; None below 50 drawn answers that people labeled.
 
     An answer that people labeled fails by their labels first, the others by the judge; what is unclear or not judged

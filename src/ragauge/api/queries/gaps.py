@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 OWN = ("own", "replayed")
-PLAIN = ("selection", "context_from")     # what a configuration says of the run, not of the system
+PLAIN = ("selection", "context_from")  # what a configuration says of the run, not of the system
 HOW: dict[Variant, str] = {"oracle": "--oracle --corpus FILE", "closed_book": "--closed-book"}
 SEES: dict[Variant, str] = {"oracle": "the labelled passages", "closed_book": "no passages"}
 
@@ -73,9 +73,7 @@ def gaps_beside(
     return gaps if gaps is not None and gaps.metrics else None
 
 
-def _gaps(
-    store: Store, run: Run, judge_id: str | None, asked: Sequence[Metric], keep: Mapping[str, str]
-) -> Gaps:
+def _gaps(store: Store, run: Run, judge_id: str | None, asked: Sequence[Metric], keep: Mapping[str, str]) -> Gaps:
     from ragauge.analysis.comparison.gaps import by_segment, gaps_of
     from ragauge.analysis.results.gap_rows import Gaps
 
@@ -85,16 +83,24 @@ def _gaps(
     both = [(metric, sides) for metric, sides in both if any(part is not None and len(part) for part in sides)]
     frames = tuple(None if held is None else held[1].segments for held in (oracle, alone))
     return Gaps(
-        run.name, oracle[0].name if oracle else "", alone[0].name if alone else "",
-        tuple(gaps_of(metric, *sides) for metric, sides in both), by_segment(both, (frames[0], frames[1])),
+        run.name,
+        oracle[0].name if oracle else "",
+        alone[0].name if alone else "",
+        tuple(gaps_of(metric, *sides) for metric, sides in both),
+        by_segment(both, (frames[0], frames[1])),
         tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _held(
-    store: Store, run: Run, variant: Variant, judge_id: str | None, metrics: Sequence[Metric],
-    keep: Mapping[str, str], notes: list[str],
-) -> tuple[Run, Paired] | None:     # fmt: skip
+    store: Store,
+    run: Run,
+    variant: Variant,
+    judge_id: str | None,
+    metrics: Sequence[Metric],
+    keep: Mapping[str, str],
+    notes: list[str],
+) -> tuple[Run, Paired] | None:
     """The run of a variant, joined with this one; None where there is none, and a note why."""
     from ragauge.api.queries.paired import Paired, PairedRuns
 

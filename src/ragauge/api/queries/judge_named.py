@@ -60,9 +60,7 @@ def judge_named(store: Store, judge: object, judges: Sequence[str | None], of: s
     raise unknown_judge(store, judge, judges, of, hint)
 
 
-def unknown_judge(
-    store: Store, judge: object, judges: Collection[str | None], of: str, hint: str = ""
-) -> UnknownName:     # fmt: skip
+def unknown_judge(store: Store, judge: object, judges: Collection[str | None], of: str, hint: str = "") -> UnknownName:
     """That a text means none of some judges, with the ids and specs of those there are, the nearest first."""
     asked, known = str(judge), [one for one in judges if one]
     heads = {part for one in known for part in (one, store.judges.spec(one) or one, one.partition(":")[0])}
@@ -79,7 +77,7 @@ def _made_now(spec: str) -> str | None:
         return None
     try:
         return build_judge(spec).judge_id
-    except RagaugeError:     # it was no spec, or its file is gone
+    except RagaugeError:  # it was no spec, or its file is gone
         return None
 
 

@@ -44,12 +44,10 @@ class GateOptions:
     run: Annotated[Any, Typed("An evaluated run: id, name or latest.", argument=True)] = field(
         default=LATEST, kw_only=False
     )
-    baseline: Annotated[
-        Any, Typed("The run that max_drop speaks of: a baseline's name, a run's id or name.")
-    ] = None
-    rules: Annotated[
-        str | Path | Mapping[str, Any], Typed("The file with the section gate.", "--config", Path)
-    ] = "ragauge.yaml"
+    baseline: Annotated[Any, Typed("The run that max_drop speaks of: a baseline's name, a run's id or name.")] = None
+    rules: Annotated[str | Path | Mapping[str, Any], Typed("The file with the section gate.", "--config", Path)] = (
+        "ragauge.yaml"
+    )
     judge: LastJudge = None
     store: Store = None
 
@@ -73,9 +71,7 @@ class ShowOptions:
     alignment: Annotated[bool, Typed("Which ranks its answers use, and where evidence is lost on the way.")] = False
     cost: Annotated[bool, Typed("What judging it has cost, by model, question, metric and example.")] = False
     baseline: Baseline = None
-    gaps: Annotated[
-        bool, Typed("What is lost to retrieval, what to generation, what the model knew alone.")
-    ] = False
+    gaps: Annotated[bool, Typed("What is lost to retrieval, what to generation, what the model knew alone.")] = False
     store: Store = None
 
     def __post_init__(self) -> None:
@@ -133,9 +129,7 @@ class LogOptions:
         default="", kw_only=False
     )
     limit: Annotated[int | None, Typed("Rows at most, the newest.", kind=int, least=1)] = 20
-    metrics: Annotated[
-        str | Sequence[object], Typed("More columns: metrics, comma-separated.", "-m --metrics")
-    ] = ()
+    metrics: Annotated[str | Sequence[object], Typed("More columns: metrics, comma-separated.", "-m --metrics")] = ()
     judge: Annotated[str | None, Typed("Whose verdicts; the last judge's by default.")] = None
     store: Store = None
 
@@ -147,9 +141,9 @@ class ThresholdsOptions:
     metric: Annotated[str, Typed("A metric that was evaluated, such as faithfulness.", argument=True)] = field(
         kw_only=False
     )
-    run: Annotated[
-        Any, Typed("A run or baseline; the branch's baseline, main, or the latest run.", argument=True)
-    ] = field(default=None, kw_only=False)
+    run: Annotated[Any, Typed("A run or baseline; the branch's baseline, main, or the latest run.", argument=True)] = (
+        field(default=None, kw_only=False)
+    )
     target: Annotated[float, Typed("Wanted share of answers that turn out well.")] = 0.8
     outcome: Annotated[str, Typed("Such as solved; the one recorded most often.")] = ""
     good: Annotated[str, Typed("Its good values, where they do not say: '>=4' or up,love.")] = ""
@@ -186,9 +180,9 @@ class ServedOptions:
     store: Store = None
     host: Annotated[str, Typed("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
     port: Annotated[int, Typed("Of the address; 0 takes a free one.", least=0, most=65535)] = 7471
-    token_file: Annotated[
-        Path | None, Typed("A file with the token that readers log in with.", kind=Path | None)
-    ] = None
+    token_file: Annotated[Path | None, Typed("A file with the token that readers log in with.", kind=Path | None)] = (
+        None
+    )
     allowed_host: Annotated[
         Sequence[str], Typed("A name that the server is reached by; repeatable.", kind=list[str] | None)
     ] = ()

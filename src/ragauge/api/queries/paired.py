@@ -79,10 +79,15 @@ class Paired:
     """
 
     def __init__(
-        self, runs: PairedRuns, metrics: Sequence[Metric], keep: Mapping[str, str] | None = None,
-        measured: tuple[MeasurementSpec, MeasurementSpec] | None = None, known: ResponseIndex | None = None, *,
+        self,
+        runs: PairedRuns,
+        metrics: Sequence[Metric],
+        keep: Mapping[str, str] | None = None,
+        measured: tuple[MeasurementSpec, MeasurementSpec] | None = None,
+        known: ResponseIndex | None = None,
+        *,
         whole: bool = False,
-    ) -> None:     # fmt: skip
+    ) -> None:
         from ragauge.analysis.comparison.alike import comparable
         from ragauge.analysis.comparison.pairs import Join
 
@@ -139,9 +144,14 @@ class Paired:
         return ids.join(frame, on="query_id", how="left", maintain_order="left")
 
     def _scores(
-        self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None,
-        known: ResponseIndex | None, wide: Sequence[str] = (),
-    ) -> StoredColumns:     # fmt: skip
+        self,
+        run: Run,
+        judge_id: str | None,
+        names: Sequence[str],
+        keep: Mapping[str, str] | None,
+        known: ResponseIndex | None,
+        wide: Sequence[str] = (),
+    ) -> StoredColumns:
         store = self._store
         index = known
         if index is None:
@@ -160,7 +170,7 @@ class Paired:
         except UnknownName:
             if not is_base:
                 raise
-            kept = set()     # the baseline has no such segment: what the new run says of its examples is enough
+            kept = set()  # the baseline has no such segment: what the new run says of its examples is enough
         each = zip(index.number.tolist(), index.query.tolist(), strict=True)
         numbers = [number for number, query in each if number in kept or index.query_ids[query] in ids]
         return self._store.runs.index(run.run_id, numbers)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
-WATCHED = 60.0     # seconds that a pace is taken over
-LEAST = 1.5     # seconds that it takes to tell one
-SILENT = 15.0     # seconds without a sign of life, which comes every 5, after which nobody knows what is left
-MOST_RUNS = 64     # whose pace is kept
+WATCHED = 60.0  # seconds that a pace is taken over
+LEAST = 1.5  # seconds that it takes to tell one
+SILENT = 15.0  # seconds without a sign of life, which comes every 5, after which nobody knows what is left
+MOST_RUNS = 64  # whose pace is kept
 IN_FLIGHT = ("in flight", "stopped")
 
 
@@ -140,7 +140,7 @@ def run_progress(store: Store, run: Run, paces: Paces) -> RunProgress:
     done, to_do = (row.evaluated or 0, row.to_evaluate or 0) if evaluating else (row.responses, row.planned)
     silent = row.state != "in flight" or _heartbeat(store, row, evaluating=evaluating) < still_since(SILENT)
     left = None
-    if silent:     # killed, perhaps: what is left would only grow
+    if silent:  # killed, perhaps: what is left would only grow
         paces.forget(row.run_id)
     elif done < to_do:
         left = paces.seconds_left(row.run_id, stage, done, to_do)

@@ -87,12 +87,16 @@ class RunRow:
 def run_rows(store: Store, wanted: RunsOptions) -> list[RunRow]:
     """A page of runs, in a number of statements that no number of runs raises."""
     study = store.studies.read(wanted.study) if wanted.study else None
-    renew_means(store)     # before anything is sorted or filtered by them
+    renew_means(store)  # before anything is sorted or filtered by them
     sort = wanted.sort.removeprefix("-")
     runs = store.runs.list(
-        wanted.limit, study=wanted.study or None, after=wanted.after, sort=sort, highest=sort != wanted.sort,
+        wanted.limit,
+        study=wanted.study or None,
+        after=wanted.after,
+        sort=sort,
+        highest=sort != wanted.sort,
         filter=wanted.filter,
-    )     # fmt: skip
+    )
     if not runs and wanted.filter:
         store.run_list.refuse_unknown(wanted.filter)
     rows = _rows(store, runs)
@@ -136,11 +140,33 @@ def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
     moved = facts.evaluation
     evaluated, to_evaluate = (None, None) if moved is None else (moved.done, moved.planned)
     return RunRow(
-        run.run_id, run.name, run.created_at, run.set_name, run.set_version, run.system, run.kind, run.variant, run.git,
-        facts.tags, facts.study, _state_of(run, facts), run.heartbeat, run.done, run.planned, evaluated, to_evaluate,
-        facts.judges, {one.metric: one.mean for one in facts.means}, dict(first_of_layers(facts.means)), "", "", "",
-        facts.cost, facts.note, facts.counts or (NOT_COUNTED if facts.means and not facts.study else None),
-    )     # fmt: skip
+        run.run_id,
+        run.name,
+        run.created_at,
+        run.set_name,
+        run.set_version,
+        run.system,
+        run.kind,
+        run.variant,
+        run.git,
+        facts.tags,
+        facts.study,
+        _state_of(run, facts),
+        run.heartbeat,
+        run.done,
+        run.planned,
+        evaluated,
+        to_evaluate,
+        facts.judges,
+        {one.metric: one.mean for one in facts.means},
+        dict(first_of_layers(facts.means)),
+        "",
+        "",
+        "",
+        facts.cost,
+        facts.note,
+        facts.counts or (NOT_COUNTED if facts.means and not facts.study else None),
+    )
 
 
 def _of_trial(store: Store, study: Study, row: RunRow) -> RunRow:

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.scores.segments import Segments
-from ragauge.analysis.sets.planning import (
-    DetectableChange,
-    Sides,
-    by_segment,
-    detectable_change,
-    of_one_run,
-    of_pairs,
-)
+from ragauge.analysis.sets.planning import DetectableChange, Sides, by_segment, detectable_change, of_one_run, of_pairs
 from ragauge.analysis.sets.reach import SetReach
 from ragauge.analysis.sets.robustness import variation_changes
 from ragauge.analysis.wanted_change import WantedChange
@@ -40,7 +33,7 @@ class MeasuredRun(NamedTuple):
 
 def set_reach(
     store: Store, measured: MeasuredRun, metrics: Sequence[Metric], detect: str, set_version: str
-) -> SetReach:     # fmt: skip
+) -> SetReach:
     """What a run tells of its set.
 
     Args:
@@ -65,13 +58,20 @@ def set_reach(
     kept = {one: kind for one, kind in kinds.items() if KINDS[kind].keeps_labels}
     others = Counter(kind for kind in kinds.values() if not KINDS[kind].keeps_labels)
     changes = (
-        _of_run(read, index, segments, wanted) if base is None
+        _of_run(read, index, segments, wanted)
+        if base is None
         else _of_pairs(Paired(PairedRuns(store, run, base, judge_id), asked), wanted)
-    )     # fmt: skip
+    )
     return SetReach(
-        run.name, judge_id or "", base.name if base is not None else "", detect, changes,
-        variation_changes(read, index.query_ids, kept), tuple(others.items()), run.set_version == set_version,
-    )     # fmt: skip
+        run.name,
+        judge_id or "",
+        base.name if base is not None else "",
+        detect,
+        changes,
+        variation_changes(read, index.query_ids, kept),
+        tuple(others.items()),
+        run.set_version == set_version,
+    )
 
 
 def _kinds(segments: Segments) -> dict[str, str]:
@@ -88,8 +88,9 @@ def _of_run(
 ) -> tuple[DetectableChange, ...]:
     parts = list(by_segment(segments.tidy().by_number(index.query_ids)))
     every = [(metric, of_one_run(metric, one), ("", "")) for metric, one in read]
-    every += [(metric, of_one_run(metric, one, rows), (name, value)) for metric, one in read
-              for name, value, rows in parts]     # fmt: skip
+    every += [
+        (metric, of_one_run(metric, one, rows), (name, value)) for metric, one in read for name, value, rows in parts
+    ]
     return _changes(every, wanted)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
+
 def view_of(
     store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None, verdict: ExampleVerdict | None = None
 ) -> ExampleView:
@@ -87,13 +88,12 @@ def replies_of(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
     found = store.replies.get([key for _, key in keys]) if keys else {}
     return tuple(
         JudgeReply(question, reply.served, reply.status, reply.text, reply.reason, reply.cost, reply.latency_ms)
-        for question, key in keys if (reply := found.get(key)) is not None
-    )     # fmt: skip
+        for question, key in keys
+        if (reply := found.get(key)) is not None
+    )
 
 
-def verdicts_of(
-    store: Store, run_id: str, judge_id: str | None, index: ResponseIndex
-) -> ResponseVerdicts:     # fmt: skip
+def verdicts_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts:
     """The verdicts on the responses of an index, by everything that was measured.
 
     Args:

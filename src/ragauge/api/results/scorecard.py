@@ -92,7 +92,7 @@ class Scorecard(PageResult):
 
         summaries, name = self.summaries, metric
         if name not in summaries:
-            with suppress(UsageError):     # no metric at all: said below, with the nearest of this card
+            with suppress(UsageError):  # no metric at all: said below, with the nearest of this card
                 name = str(parse(metric))
         if name not in summaries:
             raise UnknownName("metric of this scorecard", metric, summaries)
@@ -140,10 +140,12 @@ class Scorecard(PageResult):
         except ImportError:
             raise MissingExtra("to_pandas", "pandas", "pandas") from None
         # column by column, since polars itself would want pyarrow for it
-        return pd.DataFrame({
-            column.name: column.to_numpy() if column.dtype.is_numeric() else column.to_list()
-            for column in self.to_polars(wide=wide)
-        })
+        return pd.DataFrame(
+            {
+                column.name: column.to_numpy() if column.dtype.is_numeric() else column.to_list()
+                for column in self.to_polars(wide=wide)
+            }
+        )
 
     def _sections(self, report: Path | None = None) -> Iterable[ReportSection]:
         from ragauge.reporting.scorecard import sections

@@ -27,9 +27,9 @@ class ShownResult(ABC):
     A subclass gives `_value` and `_sections`; a form that needs more than sections it writes itself.
     """
 
-    FORMS: ClassVar[Mapping[str, str]] = {".md": "to_markdown", ".json": "to_json"}     # ending -> method
+    FORMS: ClassVar[Mapping[str, str]] = {".md": "to_markdown", ".json": "to_json"}  # ending -> method
     _width: ClassVar = 120
-    _file: ClassVar = "report.md"     # of an error's example
+    _file: ClassVar = "report.md"  # of an error's example
 
     @property
     @abstractmethod
@@ -109,7 +109,7 @@ class PageResult(ShownResult):
 
     FORMS: ClassVar[Mapping[str, str]] = {".html": "to_html", **ShownResult.FORMS}
     _file: ClassVar = "report.html"
-    _what: ClassVar = "result"     # what a frame is called aloud
+    _what: ClassVar = "result"  # what a frame is called aloud
 
     def _page(self, *, framed: bool) -> str:
         """One self-contained page of the sections.
@@ -168,6 +168,10 @@ def plain_example(view: ExampleView) -> dict[str, Any]:
 
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
-        "text": claim.text, "label": claim.label, "strength": claim.strength, "passages": list(claim.supporting),
-        "contradicted_by": list(claim.contradicting), "p": claim.p,
-    }  # fmt: skip
+        "text": claim.text,
+        "label": claim.label,
+        "strength": claim.strength,
+        "passages": list(claim.supporting),
+        "contradicted_by": list(claim.contradicting),
+        "p": claim.p,
+    }

@@ -107,8 +107,11 @@ class StudyResult:
         rows = []
         for trial in self.study.trials:
             row: dict[str, Any] = {
-                "trial": trial.name, "state": trial.state, "reason": trial.reason, "run_id": trial.run_id,
-            }     # fmt: skip
+                "trial": trial.name,
+                "state": trial.state,
+                "reason": trial.reason,
+                "run_id": trial.run_id,
+            }
             row |= {
                 f"parameter.{name}" if name in row else name: _cell(trial.parameters.get(name))
                 for name in self.study.space
@@ -120,7 +123,7 @@ class StudyResult:
             rows.append(row)
         heads = list(dict.fromkeys(name for row in rows for name in row))
         whole = [{name: row.get(name) for name in heads} for row in rows]
-        for name in heads:     # a parameter of several types, such as 5 and auto, is a column of texts
+        for name in heads:  # a parameter of several types, such as 5 and auto, is a column of texts
             kinds = {float if type(row[name]) is int else type(row[name]) for row in whole} - {type(None)}
             if len(kinds) > 1:
                 for row in whole:
@@ -132,10 +135,21 @@ class StudyResult:
         """What decides, by segment: segment, trial, mean, low, high, the four counts, difference and p_value."""
         import polars as pl
 
-        kinds = {"segment": pl.String, "trial": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-                 "scored": pl.Int64, "undefined": pl.Int64, "not_applicable": pl.Int64, "failed": pl.Int64,
-                 "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
-                 "p_value": pl.Float64}     # fmt: skip
+        kinds = {
+            "segment": pl.String,
+            "trial": pl.String,
+            "mean": pl.Float64,
+            "low": pl.Float64,
+            "high": pl.Float64,
+            "scored": pl.Int64,
+            "undefined": pl.Int64,
+            "not_applicable": pl.Int64,
+            "failed": pl.Int64,
+            "difference": pl.Float64,
+            "difference_low": pl.Float64,
+            "difference_high": pl.Float64,
+            "p_value": pl.Float64,
+        }
         rows = [
             {"segment": one.segment, "trial": one.trial, "mean": one.mean, **_estimate(one)}
             for one in self.figures.segment_means
@@ -227,6 +241,11 @@ def _estimate(one: TrialMean) -> dict[str, Any]:
     """The ends of a mean, the four counts, and the difference, as cells."""
     ends, gap = one.interval, one.difference_interval
     return {
-        "low": ends and ends.low, "high": ends and ends.high, **one.counts, "difference": one.difference,
-        "difference_low": gap and gap.low, "difference_high": gap and gap.high, "p_value": one.p_value,
-    }     # fmt: skip
+        "low": ends and ends.low,
+        "high": ends and ends.high,
+        **one.counts,
+        "difference": one.difference,
+        "difference_low": gap and gap.low,
+        "difference_high": gap and gap.high,
+        "p_value": one.p_value,
+    }

@@ -32,7 +32,7 @@ def table_parts(columns: Sequence[str], rows: Rows, ending: str) -> Iterator[byt
 
 def _csv(columns: Sequence[str], rows: Rows) -> Iterator[bytes]:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")     # with which a carriage return in a text is quoted
+    writer = csv.writer(buffer, lineterminator="\r\n")  # with which a carriage return in a text is quoted
     writer.writerow(map(plain_cell, columns))
     for row in rows:
         writer.writerow(["" if row.get(name) is None else plain_cell(row[name]) for name in columns])

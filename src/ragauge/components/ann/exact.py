@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 VectorMetric = Literal["cosine", "l2", "ip"]
-LEAST, MOST = 1e-30, 8e37     # squared lengths that float32 holds with room for sums and differences
-QUERIES, ROWS = 1_024, 4_096     # of a block: 16 MB of products
+LEAST, MOST = 1e-30, 8e37  # squared lengths that float32 holds with room for sums and differences
+QUERIES, ROWS = 1_024, 4_096  # of a block: 16 MB of products
 
 
 def checked(vectors: Vectors, what: str = "vectors", dimensions: int | None = None) -> Vectors:
@@ -75,9 +75,7 @@ def check_scale(vectors: Vectors, metric: VectorMetric, what: str = "vectors") -
     raise DataError(told, source=what, line=row, unit="row", hint="Rescale vectors and queries by one factor.")
 
 
-def exact_neighbours(
-    vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric = "cosine"
-) -> tuple[Ids, Floats]:
+def exact_neighbours(vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric = "cosine") -> tuple[Ids, Floats]:
     """The k nearest vectors of every query, exactly.
 
     Products of blocks in float32 leave out what is farther than the k-th so far, by a margin of their rounding;
@@ -187,8 +185,8 @@ class _Nearest:
         self.k, self.kept = k, k + k // 4 + 16
         self.values = np.full((n_queries, self.kept), -np.inf, dtype=np.float32)
         self.ids = np.full((n_queries, self.kept), -1, dtype=np.int64)
-        self.limit = np.full(n_queries, -np.inf, dtype=np.float32)     # the k-th
-        self.dropped = np.full(n_queries, -np.inf, dtype=np.float32)     # the best that was let go
+        self.limit = np.full(n_queries, -np.inf, dtype=np.float32)  # the k-th
+        self.dropped = np.full(n_queries, -np.inf, dtype=np.float32)  # the best that was let go
 
     def add(self, row: Ids, ids: Ids, values: Singles) -> None:
         """Candidates, in the order of their queries."""
@@ -222,7 +220,7 @@ def _search(space: _Space, queries: Vectors, ids: Ids, distances: Floats) -> Non
     known = np.asarray(~np.isnan(asked).any(axis=1))
     nearest = _Nearest(len(asked), k)
     lengths = np.sqrt((asked.astype(np.float64) ** 2).sum(axis=1))
-    margin = np.zeros(len(asked), dtype=np.float32)     # twice what rounding may change of a product
+    margin = np.zeros(len(asked), dtype=np.float32)  # twice what rounding may change of a product
     most = 0.0
     unit = _unit(space.vectors.shape[1])
     for start in range(0, len(space.vectors), ROWS):
@@ -241,7 +239,7 @@ def _search(space: _Space, queries: Vectors, ids: Ids, distances: Floats) -> Non
 def _gather(products: Singles, nearest: _Nearest, margin: Singles, start: int) -> None:
     import numpy as np
 
-    if start == 0 and products.shape[1] > nearest.kept:     # no limit yet: the best of the first block
+    if start == 0 and products.shape[1] > nearest.kept:  # no limit yet: the best of the first block
         filled = np.nan_to_num(products, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         chosen = np.argpartition(-filled, nearest.kept, axis=1)[:, : nearest.kept + 1]
         row = np.repeat(np.arange(len(products)), chosen.shape[1])
@@ -301,7 +299,7 @@ class ExactSearch:
         self._space = _Space(vectors if len(ids) == len(vectors) else vectors[ids], metric)
         blocks = [self._space.rows(start) for start in range(0, len(ids), ROWS)]
         self._rows = np.concatenate([rows for rows, _ in blocks])
-        self._rows[np.isnan(self._rows).any(axis=1)] = 0     # no neighbours: their distance is NaN
+        self._rows[np.isnan(self._rows).any(axis=1)] = 0  # no neighbours: their distance is NaN
         halves = [half for _, half in blocks if half is not None]
         self._halves = np.concatenate(halves) if halves else None
         self._longest = float(np.sqrt(np.einsum("ij,ij->i", self._rows, self._rows).max()))

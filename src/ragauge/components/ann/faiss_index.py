@@ -48,14 +48,14 @@ class _FaissIndex(AnnIndex):
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
         if self._scaled:
-            query = query / ((query @ query) ** 0.5 or 1)     # a query of zeros stays as it is
+            query = query / ((query @ query) ** 0.5 or 1)  # a query of zeros stays as it is
         threads = self._faiss.omp_get_max_threads()
-        self._faiss.omp_set_num_threads(1)     # a single query is not shared between threads
+        self._faiss.omp_set_num_threads(1)  # a single query is not shared between threads
         try:
             found = self._index.search(query[None], k, params=self._asked(passing))[1][0]
         finally:
-            self._faiss.omp_set_num_threads(threads)     # the process's own, for whoever else uses faiss
-        return found[found >= 0] if found[-1] < 0 else found     # -1: a place that is not filled
+            self._faiss.omp_set_num_threads(threads)  # the process's own, for whoever else uses faiss
+        return found[found >= 0] if found[-1] < 0 else found  # -1: a place that is not filled
 
     def _asked(self, passing: Mask | None) -> Any:
         """How it is searched; a filter is prepared once for all queries."""
@@ -111,20 +111,20 @@ class FaissIvf(_FaissIndex):
     searched: ClassVar[tuple[str, ...]] = ("nprobe",)
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {"nlist": (1, 10_000_000), "nprobe": (1, 10_000_000)}
 
-    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:     # noqa: D102 - as AnnIndex says
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
         few = parameters["nlist"] > shape[0]
         return f"nlist={parameters['nlist']} lists of {shape[0]} vectors. Write a smaller nlist" if few else ""
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
         self._centres = (self._faiss.IndexFlat(rows.shape[1], kind),)
         index = self._faiss.IndexIVFFlat(self._centres[0], rows.shape[1], int(given["nlist"]), kind)
-        index.cp.min_points_per_centroid = 1     # without it faiss prints a warning
+        index.cp.min_points_per_centroid = 1  # without it faiss prints a warning
         return index
 
     def _parameters(self) -> Any:
         return self._faiss.SearchParametersIVF(nprobe=int(self._tuned["nprobe"]))
 
-    def imbalance(self) -> float | None:     # noqa: D102 - as AnnIndex says
+    def imbalance(self) -> float | None:  # noqa: D102 - as AnnIndex says
         return float(self._index.invlists.imbalance_factor())
 
 
@@ -146,7 +146,7 @@ class FaissPq(_FaissIndex):
     defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (3, 16)}
 
-    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:     # noqa: D102 - as AnnIndex says
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
         m, bits = parameters["m"], parameters["nbits"]
         if shape[1] % m:
             return f"m={m} does not divide the {shape[1]} dimensions"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.components.ann.exact import Floats, Ids, Mask, VectorMetric, Vectors
 
 LABELS = ("random", "clustered")
-KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")     # parameters that no index is built with
+KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")  # parameters that no index is built with
 UNFILTERED = (None, None, None)
 SEED = 11
 
@@ -89,7 +89,7 @@ def ids_of(found: Any, source: str = "") -> Ids:
 
     try:
         ids = np.asarray(found)
-    except ValueError:     # parts of several lengths
+    except ValueError:  # parts of several lengths
         ids = np.asarray(found, dtype=object)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         told = f"an index gives ids, whole numbers of shape (k,), got shape {ids.shape} of {ids.dtype}."
@@ -116,8 +116,8 @@ class Truth:
 
         self.vectors, self.queries, self.k, self.metric, self.passing = vectors, queries, k, metric, passing
         ids, self.nearest = exact_neighbours(vectors if passing is None else vectors[passing], queries, k, metric)
-        self.ids = ids if passing is None else np.append(np.flatnonzero(passing), -1)[ids]     # -1: none
-        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
+        self.ids = ids if passing is None else np.append(np.flatnonzero(passing), -1)[ids]  # -1: none
+        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))  # a query of zeros has no direction
 
     def beside(self, n: int, found: Any, source: str = "") -> FoundNeighbours:
         """What an index found for the nth query beside what is nearest.
@@ -169,9 +169,13 @@ class FilteredSearch:
 
 
 def filtered_grid(
-    grid: Iterable[Mapping[str, Any]], *, selectivity: Sequence[float] = (), labels: Sequence[str] = LABELS,
-    filters: Sequence[str] = (), oversample: Sequence[int] = (1, 10),
-) -> list[dict[str, Any]]:     # fmt: skip
+    grid: Iterable[Mapping[str, Any]],
+    *,
+    selectivity: Sequence[float] = (),
+    labels: Sequence[str] = LABELS,
+    filters: Sequence[str] = (),
+    oversample: Sequence[int] = (1, 10),
+) -> list[dict[str, Any]]:
     """Every setting under every filter, by every way that its index has; as it is where nothing is filtered.
 
     Args:

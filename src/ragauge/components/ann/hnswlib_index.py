@@ -28,21 +28,21 @@ class HnswlibIndex(AnnIndex):
         self._library: Any = hnswlib
         self._index: Any = None
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         given = {**self.defaults, **parameters}
         index = self._library.Index(space=metric, dim=vectors.shape[1])
         index.init_index(len(vectors), M=int(given["M"]), ef_construction=int(given["ef_construction"]), random_seed=7)
         index.add_items(vectors)
-        index.set_num_threads(1)     # of a search
+        index.set_num_threads(1)  # of a search
         self._index = index
 
-    def tune(self, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def tune(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self._index.set_ef(int(parameters["ef_search"]))
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
         k, found = min(k, self._index.get_current_count()), ()
         asked = {} if passing is None else {"filter": passing.item}
-        least, most = 0, k     # it can fill least, and not more than most
+        least, most = 0, k  # it can fill least, and not more than most
         while least < most:
             wanted = k if most == k else (least + most + 1) // 2
             try:
@@ -51,5 +51,5 @@ class HnswlibIndex(AnnIndex):
                 most = wanted - 1
         return found
 
-    def size(self) -> int | None:     # noqa: D102 - as AnnIndex says
+    def size(self) -> int | None:  # noqa: D102 - as AnnIndex says
         return int(self._index.index_file_size())

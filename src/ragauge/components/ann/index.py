@@ -29,7 +29,7 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
 START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
 PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
 GRAPH_LIMITS = {"M": (2, 1_024), "ef_construction": (1, 100_000), "ef_search": (1, 100_000)}
-GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")     # that take M, ef_construction and ef_search
+GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")  # that take M, ef_construction and ef_search
 
 
 class AnnIndex:
@@ -85,13 +85,13 @@ class AnnIndex:
 class NullIndex(AnnIndex):
     """Returns the first k rows without searching: its latency is what measuring costs."""
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         import numpy as np
 
         del metric, parameters
         self._ids = np.arange(len(vectors))
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:     # noqa: D102 - as AnnIndex says
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:  # noqa: D102 - as AnnIndex says
         del query, passing
         return self._ids[:k]
 
@@ -104,10 +104,10 @@ class NamedIndex(AnnIndex):
         taken = signature(self._made.search).parameters.values()
         self.filters = len(taken) > 2 or any(one.kind is one.VAR_POSITIONAL for one in taken)
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self._made.build(vectors, metric=metric, **parameters)
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
         return self._made.search(query, k, passing) if self.filters else self._made.search(query, k)
 
 
@@ -142,7 +142,7 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
         UsageError: a parameter without value, or with one that the library cannot take.
         UnknownName: no such library or parameter.
     """
-    spec, _, dsn = spec.partition(":dsn=")     # a URL has colons of its own: it stands last
+    spec, _, dsn = spec.partition(":dsn=")  # a URL has colons of its own: it stands last
     parts = spec.split(":")
     split_at = next((n for n, part in enumerate(parts) if "=" in part), len(parts))
     name, given = ":".join(parts[:split_at]), [part.partition("=") for part in parts[split_at:]]
@@ -151,7 +151,7 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in given):
         name = "pgvector-ivf"
     index = index_of(name)
-    cases = {key.casefold(): key for key in index.defaults}     # pgvector writes m where others write M
+    cases = {key.casefold(): key for key in index.defaults}  # pgvector writes m where others write M
     lists: dict[str, Sequence[Any]] = {
         cases.get(key.casefold(), key): [_value(one) for one in values.split(",")] for key, _, values in given
     }

@@ -54,10 +54,11 @@ class SearchedCorpus:
         responses = (Response("", passages=tuple(Passage(one, one) for one in mine)) for mine in self.named(found))
         rankings = of_responses(list(zip(examples, responses, strict=True)))
         return [
-            Measured("not_applicable", reason="no relevant labels") if ranking is None
+            Measured("not_applicable", reason="no relevant labels")
+            if ranking is None
             else Measured.of(metric.value(ranking) if there else Undefined("a vector of zeros has no direction"))
             for ranking, there in zip(rankings, known, strict=True)
-        ]  # fmt: skip
+        ]
 
     def beside_exact(self, found: Sequence[Measured], exact: Sequence[Measured], k: int) -> Iterable[Measurement]:
         """Recall by the labels of exact search, and what the index loses of it, paired by question, with intervals."""
@@ -67,7 +68,7 @@ class SearchedCorpus:
             (one.value, other.value, example.cluster or f"\0{n}")
             for n, (one, other, example) in enumerate(zip(found, exact, self.eval_set.examples, strict=True))
             if one.value is not None and other.value is not None
-        ]  # fmt: skip
+        ]
         if not pairs:
             return
         index, whole = (np.array(side, dtype=np.float64) for side in list(zip(*pairs, strict=True))[:2])
@@ -76,7 +77,6 @@ class SearchedCorpus:
         for name, value, ends in (
             (BY_LABELS, float(whole.mean()), interval_of_mean(best)),
             (LOST, float((whole - index).mean()), interval_of_difference(best, mine)),
-        ):  # fmt: skip
+        ):
             low, high = (ends.low, ends.high) if ends is not None else (None, None)
             yield Measurement(name, value, "", low, high, len(pairs))
-

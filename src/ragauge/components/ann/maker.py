@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Times = npt.NDArray[np.float64]
 
 ROUNDS = 3
-GROWTH = (4, 3, 2, 1)     # parts of n: 1/16 to 1/2
+GROWTH = (4, 3, 2, 1)  # parts of n: 1/16 to 1/2
 
 
 class AnnMaker(TrialMaker):
@@ -59,9 +59,16 @@ class AnnMaker(TrialMaker):
     kind = ANN
 
     def __init__(
-        self, vectors: Vectors, queries: Vectors, *, k: int = 10, metric: VectorMetric = "cosine", rounds: int = ROUNDS,
-        growth: bool = False, source: str = "",
-    ) -> None:     # fmt: skip
+        self,
+        vectors: Vectors,
+        queries: Vectors,
+        *,
+        k: int = 10,
+        metric: VectorMetric = "cosine",
+        rounds: int = ROUNDS,
+        growth: bool = False,
+        source: str = "",
+    ) -> None:
         import numpy as np
 
         if rounds < 1:
@@ -84,13 +91,17 @@ class AnnMaker(TrialMaker):
         self._order = np.random.default_rng(7).permutation(n)
         self._grown: dict[int, Truth] = {}
         self.fixed: Mapping[str, Any] = {
-            "vectors": sha256(self.vectors.tobytes()).hexdigest()[:16], "n": len(self.vectors),
-            "dimensions": int(self.vectors.shape[1]), "k": k, "metric": metric, "rounds": rounds,
+            "vectors": sha256(self.vectors.tobytes()).hexdigest()[:16],
+            "n": len(self.vectors),
+            "dimensions": int(self.vectors.shape[1]),
+            "k": k,
+            "metric": metric,
+            "rounds": rounds,
             **({"growth": True} if growth else {}),
-        }     # fmt: skip
+        }
         self.threads: tuple[int, ...] = ()
         self._built: dict[str, BuiltIndex] = {}
-        self._open = 0     # trials
+        self._open = 0  # trials
         self.corpus: SearchedCorpus | None = None
         self.until: Callable[[Mapping[str, Any]], str] | None = None
 
@@ -114,9 +125,7 @@ class AnnMaker(TrialMaker):
         if self.corpus is not None:
             return self.corpus.eval_set
         digest = sha256(self.queries.tobytes()).hexdigest()[:12]
-        return EvalSet(
-            name, tuple(Example(f"v{n}", f"vector {n} of {digest}") for n in range(len(self.queries)))
-        )
+        return EvalSet(name, tuple(Example(f"v{n}", f"vector {n} of {digest}") for n in range(len(self.queries))))
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The index with its parameters."""
@@ -184,7 +193,7 @@ class AnnMaker(TrialMaker):
         null = NullIndex()
         null.build(self.vectors, self.metric)
         rng, overhead = np.random.default_rng(7), []
-        for trial in trials:     # what is done the first time is not timed
+        for trial in trials:  # what is done the first time is not timed
             trial.tune()
             for query in self.queries[:20]:
                 trial.search.search(query, self.k)
@@ -203,7 +212,7 @@ class AnnMaker(TrialMaker):
         whole = [trial for trial in trials if trial.truth is self.truth]
         for size in self.parts if whole else ():
             part, index = self.part(size), index_of(str(whole[0].parameters["index"]))
-            with suppress(Exception), closing(index):     # such as more lists than vectors: not measured
+            with suppress(Exception), closing(index):  # such as more lists than vectors: not measured
                 index.build(part.vectors, self.metric, **whole[0].built_with)
                 for trial in whole:
                     trial.tune(index)
@@ -235,12 +244,12 @@ class AnnTrial:
         self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
         times = int(parameters.get("oversample", 0))
         self.search: AnnIndex | FilteredSearch = index if mask is None else FilteredSearch(index, mask, times)
-        self.exact: ExactTimes | None = None     # among the same vectors, where some trials are filtered
+        self.exact: ExactTimes | None = None  # among the same vectors, where some trials are filtered
         self.parameters, self.built_with = parameters, built_with(parameters, index)
-        self.recalls: dict[int, Times] = {}     # vectors indexed -> recall of each query
+        self.recalls: dict[int, Times] = {}  # vectors indexed -> recall of each query
         self._maker, self._built = maker, built
         self._times: list[Times] = []
-        self._seconds: dict[int, list[float]] = {}     # threads -> of each round
+        self._seconds: dict[int, list[float]] = {}  # threads -> of each round
         self._found: list[Any] = []
         self._by_labels: list[Measured] = []
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 DSN = "RAGAUGE_PG_DSN"
 METRICS = {"cosine": ("vector_cosine_ops", "<=>"), "l2": ("vector_l2_ops", "<->"), "ip": ("vector_ip_ops", "<#>")}
-SCHEMA = "ragauge_ann_"     # what it makes begins so
-ITERATIVE = (0, 8)     # the version that searches on where a filter leaves too few
-ROWS = 4_096     # sent at a time
-HEAD, END = b"PGCOPY\n\xff\r\n\x00" + bytes(8), b"\xff\xff"     # of a binary COPY
+SCHEMA = "ragauge_ann_"  # what it makes begins so
+ITERATIVE = (0, 8)  # the version that searches on where a filter leaves too few
+ROWS = 4_096  # sent at a time
+HEAD, END = b"PGCOPY\n\xff\r\n\x00" + bytes(8), b"\xff\xff"  # of a binary COPY
 
 
 class PgvectorIndex(AnnIndex):
@@ -35,12 +35,18 @@ class PgvectorIndex(AnnIndex):
     filters = True
     in_process = False
     defaults: ClassVar[Mapping[str, Any]] = {
-        "M": 16, "ef_construction": 64, "ef_search": 40, "iterative_scan": "off", "dsn": "",
-    }  # fmt: skip
+        "M": 16,
+        "ef_construction": 64,
+        "ef_search": 40,
+        "iterative_scan": "off",
+        "dsn": "",
+    }
     searched: ClassVar[tuple[str, ...]] = ("ef_search", "iterative_scan")
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "M": (2, 100), "ef_construction": (4, 1_000), "ef_search": (1, 1_000),
-    }  # fmt: skip
+        "M": (2, 100),
+        "ef_construction": (4, 1_000),
+        "ef_search": (1, 1_000),
+    }
     orders: ClassVar[tuple[str, ...]] = ("off", "strict_order", "relaxed_order")
     method: ClassVar = "hnsw"
 
@@ -50,12 +56,12 @@ class PgvectorIndex(AnnIndex):
         except ImportError:
             raise MissingExtra("The index pgvector", "psycopg", "postgres") from None
         self._psycopg: Any = psycopg
-        self._mine = local()     # a connection a thread
+        self._mine = local()  # a connection a thread
         self._opened: list[Any] = []
         self._schema, self._dsn, self._settings = "", "", ""
         self._masked: tuple[Any, bytes] = (None, b"")
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self.close()
         given = {**self.defaults, **parameters}
         self._dsn, self._settings = dsn_of(given["dsn"]), ""
@@ -64,7 +70,7 @@ class PgvectorIndex(AnnIndex):
             connection = self._connection()
             _drop_orphans(connection)
             self._schema = f"{SCHEMA}{uuid4().hex[:12]}"
-            connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [self._schema])     # for as long as we live
+            connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [self._schema])  # for as long as we live
             connection.execute(f"CREATE SCHEMA {self._schema}")
             width = vectors.shape[1]
             connection.execute(f"CREATE UNLOGGED TABLE {self._table} (id integer, embedding vector({width}))")
@@ -87,7 +93,7 @@ class PgvectorIndex(AnnIndex):
     def _table(self) -> str:
         return f"{self._schema}.vectors"
 
-    def tune(self, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
+    def tune(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         given = {**self.defaults, **parameters}
         order, wanted = str(given["iterative_scan"]), self._searched(given)
         if order not in self.orders:
@@ -99,7 +105,7 @@ class PgvectorIndex(AnnIndex):
             raise UsageError(f"pgvector: iterative_scan={order} needs pgvector 0.8, this server has {told}.")
         self._settings = "; ".join(f"SET {one}" for one in wanted)
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
         mine = self._mine
         if getattr(mine, "settings", None) != self._settings:
             with self._told():
@@ -120,7 +126,7 @@ class PgvectorIndex(AnnIndex):
             self._masked = (passing, np.packbits(passing, bitorder="little").tobytes())
         return self._masked[1]
 
-    def size(self) -> int | None:     # noqa: D102 - as AnnIndex says
+    def size(self) -> int | None:  # noqa: D102 - as AnnIndex says
         row = self._connection().execute("SELECT pg_relation_size(%s::regclass)", [f"{self._schema}.nearest"])
         return int(row.fetchone()[0])
 
@@ -214,10 +220,17 @@ def _copied(vectors: Vectors) -> Iterator[bytes]:
     import numpy as np
 
     n, width = vectors.shape
-    row = np.dtype([
-        ("fields", ">i2"), ("id_bytes", ">i4"), ("id", ">i4"), ("bytes", ">i4"), ("width", ">i2"), ("unused", ">i2"),
-        ("values", ">f4", (width,)),
-    ])  # fmt: skip
+    row = np.dtype(
+        [
+            ("fields", ">i2"),
+            ("id_bytes", ">i4"),
+            ("id", ">i4"),
+            ("bytes", ">i4"),
+            ("width", ">i2"),
+            ("unused", ">i2"),
+            ("values", ">f4", (width,)),
+        ]
+    )
     yield HEAD
     for start in range(0, n, ROWS):
         part = vectors[start : start + ROWS]
@@ -237,7 +250,7 @@ def _dumper(connection: Any) -> Any:
 
     (found,) = connection.execute("SELECT 'vector'::regtype::oid").fetchone()
 
-    class ArrayDumper(Dumper):     # type: ignore[misc]  # psycopg is not there for every check
+    class ArrayDumper(Dumper):  # type: ignore[misc]  # psycopg is not there for every check
         format = Format.BINARY
         oid = found
 

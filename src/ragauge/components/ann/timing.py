@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     Times = npt.NDArray[np.float64]
 
 RESAMPLES = 300
-LEAST_P99 = 1_000     # timings
-EXACT_QUERIES = 100     # that exact search under a filter is timed with in each round
+LEAST_P99 = 1_000  # timings
+EXACT_QUERIES = 100  # that exact search under a filter is timed with in each round
 MOST_THREADS = 256
 
 
@@ -67,7 +67,7 @@ def resident_bytes() -> int | None:
         ctypes.CDLL(None).malloc_trim(0)
         lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
         return next(int(line.split()[1]) * 1_024 for line in lines if line.startswith("RssAnon:"))
-    except (OSError, AttributeError, StopIteration, TypeError):     # another system, or another C library
+    except (OSError, AttributeError, StopIteration, TypeError):  # another system, or another C library
         return None
 
 
@@ -93,7 +93,7 @@ class Concurrency:
 
     def __init__(self, queries: Vectors, k: int, threads: Sequence[int]) -> None:
         self.threads, self._queries, self._k = tuple(threads), queries, k
-        self._pool = ThreadPoolExecutor(max((*threads, 1)))     # threads stay, and with them their connections
+        self._pool = ThreadPoolExecutor(max((*threads, 1)))  # threads stay, and with them their connections
 
     def close(self) -> None:
         """Ends the threads."""
@@ -105,12 +105,12 @@ class Concurrency:
 
     def _timed(self, search: AnnIndex | FilteredSearch, count: int) -> float:
         ready, queries, k = Barrier(count), self._queries, self._k
-        search.search(queries[0], k)     # what a filter prepares once is there before threads meet
+        search.search(queries[0], k)  # what a filter prepares once is there before threads meet
 
         def asked(number: int) -> tuple[float, float]:
             first = number * len(queries) // count
             try:
-                search.search(queries[first], k)     # what a thread prepares once, such as a connection
+                search.search(queries[first], k)  # what a thread prepares once, such as a connection
             except BaseException:
                 ready.abort()
                 raise
@@ -123,7 +123,7 @@ class Concurrency:
         done = [self._pool.submit(asked, number) for number in range(count)]
         wait(done)
         for one in sorted(done, key=lambda one: isinstance(one.exception(), BrokenBarrierError)):
-            one.result()     # the error of a search before those of the threads that waited for it
+            one.result()  # the error of a search before those of the threads that waited for it
         spans = [one.result() for one in done]
         return max(ended for _, ended in spans) - min(started for started, _ in spans)
 

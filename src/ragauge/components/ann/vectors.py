@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ragauge.components.ann.exact import Ids, Mask, VectorMetric, Vectors
 
 FORMS = (".npy", ".fvecs", ".parquet", ".hdf5", ".h5")
-VERIFIED = 50     # queries of an HDF5 whose neighbours are computed again
-TOLERANCE = 1e-4     # relative, of distances that were written in float32
+VERIFIED = 50  # queries of an HDF5 whose neighbours are computed again
+TOLERANCE = 1e-4  # relative, of distances that were written in float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,9 @@ def _parquet(path: Path) -> VectorFile:
     if lengths.null_count() or lengths.n_unique() > 1:
         first = lengths[0]
         row = next(n for n, length in enumerate(lengths) if length is None or length != first)
-        raise DataError(f"{lengths[row]} dimensions, where the first row has {first}.", source=str(path), line=row,
-                        unit="row")  # fmt: skip
+        raise DataError(
+            f"{lengths[row]} dimensions, where the first row has {first}.", source=str(path), line=row, unit="row"
+        )
     values = np.asarray(column.explode().to_numpy(), dtype=np.float32).reshape(len(frame), -1)
     return VectorFile(checked(values, str(path)))
 
@@ -209,9 +210,10 @@ def _verify(path: Path, vectors: Vectors, queries: Vectors, neighbours: Ids, met
     k = min(10, neighbours.shape[1], len(vectors))
     _, nearest = exact_neighbours(vectors, queries, k, metric)
     for row, (ids, true) in enumerate(zip(neighbours[:, :k].astype(int), nearest, strict=True)):
-        if ids.min() < 0 or ids.max() >= len(vectors) or (
-            distances_to(vectors, queries[row], ids, metric).max() > true[-1] + TOLERANCE * abs(true[-1])
-        ):  # fmt: skip
+        if (
+            ids.min() < 0
+            or ids.max() >= len(vectors)
+            or (distances_to(vectors, queries[row], ids, metric).max() > true[-1] + TOLERANCE * abs(true[-1]))
+        ):
             told = f"its neighbours are not the {k} nearest by {metric}."
             raise DataError(told, source=f"{path} neighbors", line=row, unit="row", hint="Give the file's --metric.")
-

@@ -87,9 +87,10 @@ def _verified(text: str, pieces: Sequence[Piece]) -> list[int]:
     """
     given = [piece.start if piece.start is not None else -1 for piece in pieces]
     right = [
-        n for n, (start, piece) in enumerate(zip(given, pieces, strict=True))
+        n
+        for n, (start, piece) in enumerate(zip(given, pieces, strict=True))
         if start >= 0 and text[start : start + len(piece.text)] == piece.text
-    ]     # fmt: skip
+    ]
     rising = _rising([given[n] for n in right])
     starts = [-1] * len(pieces)
     for index, n in enumerate(right):
@@ -104,13 +105,13 @@ def _rising(numbers: Sequence[int]) -> set[int]:
     >>> sorted(_rising([0, 4, 90, 8, 12]))
     [0, 1, 3, 4]
     """
-    ends: list[int] = []     # the least number that a run of each length ends with
-    last: list[int] = []     # the place of that number
+    ends: list[int] = []  # the least number that a run of each length ends with
+    last: list[int] = []  # the place of that number
     before: list[int] = []
     for index, number in enumerate(numbers):
         length = bisect_left(ends, number)
         before.append(last[length - 1] if length else -1)
-        ends[length:length + 1], last[length:length + 1] = [number], [index]
+        ends[length : length + 1], last[length : length + 1] = [number], [index]
     run, index = set[int](), last[-1] if last else -1
     while index >= 0:
         run.add(index)

@@ -26,8 +26,8 @@ LIBRARIES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "chonkie": ("chonkie", "chonkie", {"tokenizer": count}),
     "semantic-text-splitter": ("semantic_text_splitter", "semantic-text-splitter", {"callback": count}),
 }
-LENGTH = "length"     # of a library's class: length=token counts as we do
-START = "start_index"     # as LangChain and Chonkie call an offset
+LENGTH = "length"  # of a library's class: length=token counts as we do
+START = "start_index"  # as LangChain and Chonkie call an offset
 FORMS = "A chunker returns a list of texts, of {text, start}, or of objects with text."
 
 
@@ -122,8 +122,10 @@ def _by_chonkie(chunker: Any, document: TokenisedDocument) -> list[Piece]:
 
 
 _CUTS: Mapping[str, Callable[[Any, TokenisedDocument], Sequence[Piece]]] = {
-    "langchain": _by_langchain, "llamaindex": _by_llamaindex, "chonkie": _by_chonkie,
-}     # fmt: skip
+    "langchain": _by_langchain,
+    "llamaindex": _by_llamaindex,
+    "chonkie": _by_chonkie,
+}
 
 
 def _of_file(path: Path, known: Collection[str] | None) -> Cut:

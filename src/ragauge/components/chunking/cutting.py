@@ -11,7 +11,7 @@ from ragauge.text.sentences import split
 from ragauge.text.tokens import count
 
 SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
-Part = tuple[int, int]     # start and end of a part of a text
+Part = tuple[int, int]  # start and end of a part of a text
 
 
 def by_tokens(document: TokenisedDocument, size: int = 400, overlap: int = 0) -> list[Piece]:
@@ -48,8 +48,10 @@ def by_separators(document: TokenisedDocument, size: int = 400, overlap: int = 0
 
 
 CUTTERS: dict[str, Callable[..., Sequence[Piece]]] = {
-    "token": by_tokens, "sentence": by_sentences, "recursive": by_separators,
-}     # fmt: skip
+    "token": by_tokens,
+    "sentence": by_sentences,
+    "recursive": by_separators,
+}
 
 
 def _check(name: str, size: int, overlap: int) -> None:

@@ -65,7 +65,7 @@ class ChunkingSettings:
         fill = "" if self.fill == "cut" else f":fill={self.fill}"
         filled = [f"{name}:budget={budget}{fill}" for budget in self.budgets for name in FAMILY]
         names = [*filled, *(f"{name}@{k}" for k in self.k for name in FAMILY)]
-        beside = 5 if 5 in self.k else next(iter(self.k), None)     # where characters are told beside tokens
+        beside = 5 if 5 in self.k else next(iter(self.k), None)  # where characters are told beside tokens
         names += [] if beside is None else [f"{name}:unit=char@{beside}" for name in FAMILY[:3]]
         return tuple(parse(name) for name in [*names, "precision_omega", "precision_omega:unit=char"])
 
@@ -90,10 +90,14 @@ class ChunkingMaker(TrialMaker):
         self._gold = {example.query_id: self._placed(example) for example in examples}
         hashes = {doc_id: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for doc_id, text in texts.items()}
         self.fixed: Mapping[str, Any] = {
-            "corpus": digest(hashes)[:16], "retriever": settings.retriever, "k": list(settings.k),
-            "budgets": list(settings.budgets), "fill": settings.fill,
-            "allow_changed": settings.allow_changed, "price_of": settings.price_of,
-        }     # fmt: skip
+            "corpus": digest(hashes)[:16],
+            "retriever": settings.retriever,
+            "k": list(settings.k),
+            "budgets": list(settings.budgets),
+            "fill": settings.fill,
+            "allow_changed": settings.allow_changed,
+            "price_of": settings.price_of,
+        }
 
     def _placed(self, example: Example) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
         """The gold spans of an example, merged, in characters and in tokens."""
@@ -175,9 +179,13 @@ class ChunkingTrial:
     """One chunker's chunks, searched."""
 
     def __init__(
-        self, config: Mapping[str, Any], settings: ChunkingSettings, documents: Mapping[str, TokenisedDocument],
-        gold: Mapping[str, tuple[tuple[Span, ...], tuple[Span, ...]]], cuts: Cuts,
-    ) -> None:     # fmt: skip
+        self,
+        config: Mapping[str, Any],
+        settings: ChunkingSettings,
+        documents: Mapping[str, TokenisedDocument],
+        gold: Mapping[str, tuple[tuple[Span, ...], tuple[Span, ...]]],
+        cuts: Cuts,
+    ) -> None:
         self.config: Mapping[str, Any] = config
         self.metrics: Sequence[Metric] = settings.metrics
         self._settings, self._documents, self._gold, self._cuts = settings, documents, gold, cuts
@@ -271,15 +279,19 @@ class ChunkingTrial:
             Measurement("index_share", sum(sizes) / corpus if corpus else None),
             *((Measurement("embedding_price", embedding_price(model, sum(sizes)), "USD"),) if model else ()),
             Measurement(
-                "gold_spans_cut", tally.cut / tally.spans if tally.spans else None, "",
-                cut.low if cut else None, cut.high if cut else None, tally.spans,
+                "gold_spans_cut",
+                tally.cut / tally.spans if tally.spans else None,
+                "",
+                cut.low if cut else None,
+                cut.high if cut else None,
+                tally.spans,
             ),
             Measurement("documents_empty", float(sum(not text.text.strip() for text in self._documents.values()))),
             *(Measurement(f"chunks_{name}", float(n)) for name, n in counts.items()),
             Measurement("attainable_greedy", float(tally.greedy), "examples"),
             Measurement("split_seconds", self._cuts.seconds, "s"),
             Measurement("search_seconds", tally.seconds, "s"),
-        )     # fmt: skip
+        )
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -35,7 +35,7 @@ class TokenisedDocument:
         if not text.isascii():
             points = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
             width = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
-            after = np.cumsum(width)     # bytes up to and with each character
+            after = np.cumsum(width)  # bytes up to and with each character
             self.first, self.last = np.searchsorted(after, starts, "right"), np.searchsorted(after, ends - 1, "right")
 
     def __len__(self) -> int:

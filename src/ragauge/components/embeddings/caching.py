@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-BATCH = 256     # texts between two commits, and in one request
-QUESTION = "embed_texts"     # what calls are recorded under
+BATCH = 256  # texts between two commits, and in one request
+QUESTION = "embed_texts"  # what calls are recorded under
 MakeCalling = Callable[[], Calling]
 
 
@@ -59,8 +59,8 @@ class _PaidCalls(ReplyWriter):
 
 
 def embedded(
-    store: Store, embedder: NamedEmbedder, texts: Mapping[str, str], *, queries: bool, calling: MakeCalling,
-) -> EmbeddedTexts:     # fmt: skip
+    store: Store, embedder: NamedEmbedder, texts: Mapping[str, str], *, queries: bool, calling: MakeCalling
+) -> EmbeddedTexts:
     """The vectors of texts, from the store where it has them.
 
     Args:
@@ -116,9 +116,13 @@ def _by_function(own: Embed, parts: Sequence[Sequence[str]], texts: Mapping[str,
 
 
 async def _by_model(
-    store: Store, model: ModelName, parts: Sequence[Sequence[str]], texts: Mapping[str, str], keep: Keep,
+    store: Store,
+    model: ModelName,
+    parts: Sequence[Sequence[str]],
+    texts: Mapping[str, str],
+    keep: Keep,
     calling: Calling,
-) -> None:     # fmt: skip
+) -> None:
     """Batches asked at once, as many as may be in flight, each kept when it arrives; the clock is shared out."""
     ledger = _PaidCalls(store)
     caller: Caller = calling.caller(ledger)
@@ -156,7 +160,7 @@ def _checked(embedder: str, part: Sequence[str], vectors: Any, lengths: set[int]
     made = []
     for name, row in zip(part, rows, strict=True):
         try:
-            with np.errstate(over="ignore"):     # infinite is told below
+            with np.errstate(over="ignore"):  # infinite is told below
                 vector = np.asarray(row, dtype=np.float32)
         except (TypeError, ValueError):
             raise DataError(f"the vector of {name} is no list of numbers: {str(row)[:60]}.", source=embedder) from None

@@ -30,9 +30,14 @@ def labelled_documents(documents: Iterable[Document], eval_set: EvalSet) -> tupl
 
 
 def searched_corpus(
-    documents: Iterable[Document], eval_set: EvalSet, source: EmbeddingSource, embedder: str,
-    prefixes: tuple[str, str] = ("", ""), *, fresh: bool = False,
-) -> tuple[Vectors, Vectors, SearchedCorpus]:     # fmt: skip
+    documents: Iterable[Document],
+    eval_set: EvalSet,
+    source: EmbeddingSource,
+    embedder: str,
+    prefixes: tuple[str, str] = ("", ""),
+    *,
+    fresh: bool = False,
+) -> tuple[Vectors, Vectors, SearchedCorpus]:
     """The vectors of a corpus and of the questions of a set, from the store where it has them.
 
     Args:
@@ -68,5 +73,5 @@ def searched_corpus(
             ({f"document {name}": text for name, text in texts.items()}, False),
             ({f"query {one.query_id}": one.query for one in eval_set.examples}, True),
         )
-    )  # fmt: skip
+    )
     return rows, asked, corpus

@@ -18,7 +18,7 @@ from ragauge.errors import UnknownName, UsageError
 
 LOCAL, LEXICAL = "local", "bm25"
 FORMS = "Write local, provider:model (openai:text-embedding-3-small), or module:name for a function of texts."
-Embed = Callable[[list[str]], Any]     # texts to a vector each, as the library gives them
+Embed = Callable[[list[str]], Any]  # texts to a vector each, as the library gives them
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,7 @@ class NamedEmbedder:
         return self.model or ModelName(provider, model)
 
 
-def embedder_of(
-    name: str, given: Mapping[str, Any], prefixes: tuple[str, str] = ("", "")
-) -> NamedEmbedder:
+def embedder_of(name: str, given: Mapping[str, Any], prefixes: tuple[str, str] = ("", "")) -> NamedEmbedder:
     """An embedder by its name.
 
     Args:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 CUTOFFS = (1, 3, 5, 10, 20, 50)
 METRICS = (*(f"ndcg@{k}" for k in CUTOFFS), *(f"recall@{k}" for k in CUTOFFS))
-Search = Any     # examples to a list of ids for each, None where a question has no vector
+Search = Any  # examples to a list of ids for each, None where a question has no vector
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,12 @@ class EmbeddingMaker(TrialMaker):
             started = perf_counter()
             index = Bm25(list(self.texts), list(self.texts.values()))
             effort = EmbeddingEffort(len(self.texts), perf_counter() - started)
-            return _Trial(self.fixed, parameters, _lexical(index), [
-                *self._measured(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes"),
-            ])  # fmt: skip
+            return _Trial(
+                self.fixed,
+                parameters,
+                _lexical(index),
+                [*self._measured(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes")],
+            )
         prefixes = (str(parameters.get("query_prefix", "")), str(parameters.get("document_prefix", "")))
         embedder = embedder_of(str(parameters["embedder"]), self._source.objects, prefixes)
         documents, queries = self._vectors(embedder)
@@ -102,14 +105,19 @@ class EmbeddingMaker(TrialMaker):
         rows, asked = unit(documents.rows, dimensions), unit(queries.rows, dimensions)
         vectors = VectorIndex(list(self.texts), rows, parameters.get("quantize", "float32"))
         numbers = {example.query_id: n for n, example in enumerate(self._examples)}
-        return _Trial(self.fixed, parameters, partial(_dense, vectors, asked, numbers), [
-            *self._measured(documents.effort, self._price(embedder)),
-            Measurement("index_bytes", float(vectors.bytes), "bytes"),
-            Measurement("dimensions", float(rows.shape[1])),
-            Measurement("zero_vectors", float((~rows.any(axis=1)).sum()), "documents"),
-            Measurement("zero_query_vectors", float((~asked.any(axis=1)).sum()), "queries"),
-            Measurement("texts_embedded_now", float(documents.embedded + queries.embedded), "texts"),
-        ])  # fmt: skip
+        return _Trial(
+            self.fixed,
+            parameters,
+            partial(_dense, vectors, asked, numbers),
+            [
+                *self._measured(documents.effort, self._price(embedder)),
+                Measurement("index_bytes", float(vectors.bytes), "bytes"),
+                Measurement("dimensions", float(rows.shape[1])),
+                Measurement("zero_vectors", float((~rows.any(axis=1)).sum()), "documents"),
+                Measurement("zero_query_vectors", float((~asked.any(axis=1)).sum()), "queries"),
+                Measurement("texts_embedded_now", float(documents.embedded + queries.embedded), "texts"),
+            ],
+        )
 
     def _vectors(self, embedder: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
         """Of documents and of questions; kept for the next trial, which is often of the same embedder."""
@@ -136,7 +144,7 @@ class EmbeddingMaker(TrialMaker):
             Measurement("embedding_price", cost, "USD"),
             Measurement("documents", float(len(self.texts))),
             Measurement("documents_empty", float(sum(not text.strip() for text in self.texts.values()))),
-        ]  # fmt: skip
+        ]
 
 
 class _Trial:

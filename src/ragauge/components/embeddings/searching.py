@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.float32]
 
 Precision = Literal["float32", "int8", "binary", "binary_rescored"]
-WIDER = 4     # candidates for each place, where bits are rescored
+WIDER = 4  # candidates for each place, where bits are rescored
 STEPS = 255
 
 

@@ -15,7 +15,7 @@ from ragauge.data.criterion import SEEN_BY_DEFAULT, Criterion, Seen
 from ragauge.data.readers.values import described
 
 Level = Annotated[str, Strict(), Field(min_length=1)]
-NAME = re.compile(r"[a-z][a-z0-9_]*")     # of a metric
+NAME = re.compile(r"[a-z][a-z0-9_]*")  # of a metric
 MIN_LEVELS, MAX_LEVELS = 2, 10
 
 
@@ -76,7 +76,7 @@ class CriterionSection(Section):
     @field_validator("scale")
     @classmethod
     def _check_scale(cls, value: str | None, info: ValidationInfo) -> str | None:
-        levels = info.data.get("levels")     # None = they are wrong
+        levels = info.data.get("levels")  # None = they are wrong
         if value == "yes_no" and levels:
             raise ValueError("there are levels, and scale: yes_no has none. Remove one of the two.")
         if value == "levels" and levels == ():

@@ -19,11 +19,13 @@ class Config(Section):
     """The one configuration file of ragauge."""
 
     controls: Annotated[int, Field(ge=0)] | Literal["none"] | None = Field(
-        default=None, description="Pairs of known truth that show what a judge can read, as for "
+        default=None,
+        description="Pairs of known truth that show what a judge can read, as for "
         "ragauge evaluate --controls: so many, or none. ragauge docs local-judge.",
-    )     # fmt: skip
+    )
     criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(read_items)] = Field(
-        default=(), description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
+        default=(),
+        description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
         json_schema_extra=with_mapping,
     )
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: ragauge docs gates.")

@@ -105,13 +105,16 @@ ShareField = Annotated[
 ColumnsField = Annotated[
     tuple[str, ...] | None,
     BeforeValidator(_columns),
-    WithJsonSchema({
-        "anyOf": [
-            NULL, {"enum": ["all", "none"]},
-            {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
-        ]
-    }),
-]  # fmt: skip
+    WithJsonSchema(
+        {
+            "anyOf": [
+                NULL,
+                {"enum": ["all", "none"]},
+                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+            ]
+        }
+    ),
+]
 Name = Annotated[str, Strict(), Field(min_length=1)]
 Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_count)]
 

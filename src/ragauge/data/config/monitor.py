@@ -66,16 +66,13 @@ def _amount(value: Any) -> float | None:
     return float(value)
 
 
-Promise = Annotated[
-    FalseAlarms, BeforeValidator(read_promise), text_or(PROMISE), PlainSerializer(str, return_type=str)
-]
+Promise = Annotated[FalseAlarms, BeforeValidator(read_promise), text_or(PROMISE), PlainSerializer(str, return_type=str)]
 Rate = Annotated[
     float, BeforeValidator(_rate), text_or(PERCENT, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
 ]
 Amount = Annotated[
-    float | None, BeforeValidator(_amount),
-    WithJsonSchema({"anyOf": [NULL, {"type": "number", "exclusiveMinimum": 0}]}),
-]  # fmt: skip
+    float | None, BeforeValidator(_amount), WithJsonSchema({"anyOf": [NULL, {"type": "number", "exclusiveMinimum": 0}]})
+]
 Canary = Annotated[int, Field(strict=True, ge=0, le=1000)]
 
 
@@ -86,7 +83,8 @@ class SampleSection(Section):
         default=0.05, description="Share of the requests that is judged; this one too where there is no sample."
     )
     at_least: dict[Name, Count] = Field(
-        default_factory=dict, description="Segment -> how many a day of each of its values, whatever the rate: by the "
+        default_factory=dict,
+        description="Segment -> how many a day of each of its values, whatever the rate: by the "
         "day before, 1.5 times as many are drawn, so that fewer are rare; of a new value each, until they are there.",
     )
     always: tuple[ALWAYS, ...] = Field(default=(), description="What is judged every time.")
@@ -122,8 +120,11 @@ class WatchSection(Section):
     @model_validator(mode="after")
     def _fits(self) -> WatchSection:
         if (self.metric is None) == (self.signal is None):
-            raise ValueError("names neither a metric nor a signal." if self.metric is None else "names both a metric "
-                             "and a signal. Write two monitors.")     # fmt: skip
+            raise ValueError(
+                "names neither a metric nor a signal."
+                if self.metric is None
+                else "names both a metric and a signal. Write two monitors."
+            )
         if wrong := [*self._without_one_limit(), *self._not_together()]:
             raise ValueError(" ".join(wrong))
         return self
@@ -222,9 +223,7 @@ class ScheduleSection(Section):
     name: Name = Field(description="What it is called.")
     cron: Cron | None = Field(default=None, description="When: minute, hour, day of month, month, day of week.")
     on: tuple[Trigger, ...] = Field(default=(), description="Also when one of these changes.")
-    project: Name = Field(
-        default="", description="Whose models and reports count; else models of any that is watched."
-    )
+    project: Name = Field(default="", description="Whose models and reports count; else models of any that is watched.")
     zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
     run: Name | None = Field(default=None, description="The system, as ragauge run takes it.")
     set: Name | None = Field(default=None, description="The eval set: a file, or a stored set's name.")

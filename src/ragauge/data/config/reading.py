@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragauge.data.config.section import Section
 
 DEFAULT = "ragauge.yaml"
-Path_ = tuple[str | int, ...]     # of a key in the tree
+Path_ = tuple[str | int, ...]  # of a key in the tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _read(tree: Any, name: str) -> ConfigFile:
     from ragauge.data.config.file import Config
 
     problems: list[DataError] = []
-    for _ in range(2):     # once with the mistakes, once without the parts that hold them
+    for _ in range(2):  # once with the mistakes, once without the parts that hold them
         try:
             return ConfigFile(name, Config.model_validate(tree), tuple(problems))
         except ValidationError as error:
@@ -98,9 +98,8 @@ def _problem(error: ErrorDetails, tree: Any, name: str, model: type[Section]) ->
     loc = tuple(error["loc"])
     key = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
     return DataError(
-        f"{key}: {_said(error, loc, model)}" if key else _said(error, loc, model),
-        source=name, line=_line(tree, loc),
-    )     # fmt: skip
+        f"{key}: {_said(error, loc, model)}" if key else _said(error, loc, model), source=name, line=_line(tree, loc)
+    )
 
 
 def _said(error: ErrorDetails, loc: Path_, model: type[Section]) -> str:
@@ -191,8 +190,10 @@ def _without(tree: Any, places: Sequence[Path_]) -> Any:
     from ragauge.data.config.section import YamlList, YamlMapping
 
     here = {path[0] for path in places if path and (len(path) == 1 or isinstance(path[0], int))}
-    deeper = {part: [path[1:] for path in places if len(path) > 1 and path[0] == part] for part in
-              {path[0] for path in places if path}}     # fmt: skip
+    deeper = {
+        part: [path[1:] for path in places if len(path) > 1 and path[0] == part]
+        for part in {path[0] for path in places if path}
+    }
     if isinstance(tree, Mapping):
         items = {key: _without(value, deeper.get(key, [])) for key, value in tree.items() if key not in here}
         return YamlMapping(items, tree.lines, tree.line, tree.place) if isinstance(tree, YamlMapping) else items

@@ -11,7 +11,8 @@ from ragauge.data.providers import judge_text
 
 # a judge's text, or a mapping of its model, key_env, headers and other settings
 JudgeText = Annotated[
-    str, BeforeValidator(judge_text),
+    str,
+    BeforeValidator(judge_text),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "required": ["model"]}]}),
 ]
 

@@ -47,7 +47,7 @@ def _never(cron: str) -> str:
     """Why no time meets a cron; "" = one does, or what reads crons is not installed."""
     try:
         from croniter import CroniterBadDateError, croniter
-    except ImportError:     # without the extra `monitor`, which does what is scheduled
+    except ImportError:  # without the extra `monitor`, which does what is scheduled
         return ""
     try:
         croniter(cron, datetime.now(UTC)).get_prev(datetime)
@@ -61,7 +61,7 @@ def _never(cron: str) -> str:
 def _zone(value: Any) -> str:
     try:
         return ZoneInfo(value).key
-    except (TypeError, ValueError, OSError, KeyError):     # ZoneInfoNotFoundError is a KeyError
+    except (TypeError, ValueError, OSError, KeyError):  # ZoneInfoNotFoundError is a KeyError
         raise ValueError(f"expected a time zone such as Europe/Berlin, got {described(value)}.") from None
 
 
@@ -92,6 +92,4 @@ Duration = Annotated[timedelta, BeforeValidator(read_duration), text_or(DURATION
 Days = Annotated[timedelta, BeforeValidator(_days), text_or(r"^\s*([1-9][0-9]{0,4})\s*d\s*$"), _AS_TEXT]
 Cron = Annotated[str, BeforeValidator(_cron)]
 Zone = Annotated[str, BeforeValidator(_zone)]
-Moment = Annotated[
-    datetime | None, BeforeValidator(_moment), WithJsonSchema({"anyOf": [NULL, {"type": "string"}]})
-]  # fmt: skip
+Moment = Annotated[datetime | None, BeforeValidator(_moment), WithJsonSchema({"anyOf": [NULL, {"type": "string"}]})]

@@ -11,10 +11,10 @@ from ragauge.errors import DataError
 if TYPE_CHECKING:
     import yaml
 
-MOST_NODES = 20_000     # a file of rules has a few hundred; a bomb of aliases has billions
+MOST_NODES = 20_000  # a file of rules has a few hundred; a bomb of aliases has billions
 DEEPEST = 40
 TOO_DEEP = "is too large or too deep for a configuration file."
-BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")     # words, where they are keys
+BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")  # words, where they are keys
 COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
 
@@ -56,7 +56,7 @@ def parse_tree(text: str, source: str) -> Any:
         raise DataError(f"is not YAML: {problem}.", source=source, line=mark.line + 1 if mark else None) from None
     except RecursionError:
         raise DataError(TOO_DEEP, source=source) from None
-    except (yaml.YAMLError, ValueError) as error:     # ValueError: a date such as 2024-13-45
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2024-13-45
         raise DataError(f"is not YAML: {' '.join(str(error).split())}.", source=source) from None
 
 
@@ -88,7 +88,7 @@ class _Tree:
 
     def _mapping(self, node: yaml.MappingNode, depth: int, line: int) -> YamlMapping:
         self._refuse_twice(node)
-        self._loader.flatten_mapping(node)     # merges "<<"
+        self._loader.flatten_mapping(node)  # merges "<<"
         items: dict[str, Any] = {}
         lines: dict[str, int] = {}
         for key, value in node.value:
@@ -105,7 +105,9 @@ class _Tree:
             line, name = key.start_mark.line + 1, str(key.value)
             if name in seen and name != "<<":
                 raise DataError(
-                    f"the key {name!r} stands twice, first in line {seen[name]}.", source=self._source, line=line,
+                    f"the key {name!r} stands twice, first in line {seen[name]}.",
+                    source=self._source,
+                    line=line,
                     hint="Only the last would count: remove one.",
-                )     # fmt: skip
+                )
             seen[name] = line

@@ -62,76 +62,153 @@ class Alias:
 DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context", "turns"})
 TOOLS: Mapping[str, Mapping[str, str]] = {
     "ragas (before 0.2)": {
-        "question": "query", "contexts": "passages", "answer": "answer", "ground_truth": "reference_answer",
+        "question": "query",
+        "contexts": "passages",
+        "answer": "answer",
+        "ground_truth": "reference_answer",
         "ground_truths": "references",
     },
     "ragas": {
-        "user_input": "query", "retrieved_contexts": "passages", "retrieved_context_ids": "retrieved_ids",
-        "response": "answer", "reference": "reference_answer", "reference_contexts": "relevant_texts",
+        "user_input": "query",
+        "retrieved_contexts": "passages",
+        "retrieved_context_ids": "retrieved_ids",
+        "response": "answer",
+        "reference": "reference_answer",
+        "reference_contexts": "relevant_texts",
         "reference_context_ids": "relevant",
     },
     "deepeval": {
-        "input": "query", "actual_output": "answer", "expected_output": "reference_answer",
-        "retrieval_context": "passages", "context": "relevant_texts", "completion_time": "latency_s",
+        "input": "query",
+        "actual_output": "answer",
+        "expected_output": "reference_answer",
+        "retrieval_context": "passages",
+        "context": "relevant_texts",
+        "completion_time": "latency_s",
         "token_cost": "cost",
     },
     "RAGChecker": {
-        "query_id": "query_id", "query": "query", "gt_answer": "reference_answer", "response": "answer",
-        "retrieved_context": "passages", "gt_answer_claims": "reference_claims",
+        "query_id": "query_id",
+        "query": "query",
+        "gt_answer": "reference_answer",
+        "response": "answer",
+        "retrieved_context": "passages",
+        "gt_answer_claims": "reference_claims",
     },
     "MLflow": {
-        "request_id": "query_id", "request": "query", "response": "answer", "expected_response": "reference_answer",
-        "retrieved_context": "passages", "expected_retrieved_context": "relevant",
-        "expected_facts": "reference_claims", "guidelines": "criteria",
+        "request_id": "query_id",
+        "request": "query",
+        "response": "answer",
+        "expected_response": "reference_answer",
+        "retrieved_context": "passages",
+        "expected_retrieved_context": "relevant",
+        "expected_facts": "reference_claims",
+        "guidelines": "criteria",
     },
     "AutoRAG": {
-        "qid": "query_id", "query": "query", "generation_gt": "references", "retrieval_gt": "relevant",
-        "retrieved_contents": "passages", "generated_texts": "answer",
+        "qid": "query_id",
+        "query": "query",
+        "generation_gt": "references",
+        "retrieval_gt": "relevant",
+        "retrieved_contents": "passages",
+        "generated_texts": "answer",
     },
     "other names": {
-        "id": "query_id", "_id": "query_id", "custom_id": "query_id", "question_id": "query_id",
-        "uid": "query_id", "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
+        "id": "query_id",
+        "_id": "query_id",
+        "custom_id": "query_id",
+        "question_id": "query_id",
+        "uid": "query_id",
+        "example_id": "query_id",
+        "user_query": "query",
+        "user_question": "query",
+        "prompt": "query",
         "output": "answer",
-        "passage": "passages", "documents": "passages", "retrieved_documents": "passages", "context": "passages",
-        "expected_answer": "reference_answer", "ideal": "reference_answer", "ideal_answer": "reference_answer",
-        "gold_answer": "reference_answer", "golden_answer": "reference_answer", "correct_answer": "reference_answer",
-        "chat_history": "history", "conversation_id": "cluster", "session_id": "cluster", "thread_id": "cluster",
-        "chat_id": "cluster", "qrels": "relevant",
-        "relevant_doc_ids": "relevant", "relevant_ids": "relevant", "relevant_documents": "relevant",
-        "gold_doc_ids": "relevant", "expected_doc_ids": "relevant", "ground_truth_doc_ids": "relevant",
-        "relevant_chunk_ids": "relevant_chunks", "gold_chunk_ids": "relevant_chunks",
-        "expected_chunk_ids": "relevant_chunks", "retrieved_doc_ids": "retrieved_ids",
-        "retrieved_chunks": "passages", "retrieved_chunk_ids": "retrieved_ids", "source_documents": "passages",
-        "source_nodes": "passages", "result": "answer",
-        "generated_answer": "answer", "llm_answer": "answer", "llm_response": "answer", "model_response": "answer",
-        "model_output": "answer", "predicted_answer": "answer", "prediction": "answer", "model_answer": "answer",
+        "passage": "passages",
+        "documents": "passages",
+        "retrieved_documents": "passages",
+        "context": "passages",
+        "expected_answer": "reference_answer",
+        "ideal": "reference_answer",
+        "ideal_answer": "reference_answer",
+        "gold_answer": "reference_answer",
+        "golden_answer": "reference_answer",
+        "correct_answer": "reference_answer",
+        "chat_history": "history",
+        "conversation_id": "cluster",
+        "session_id": "cluster",
+        "thread_id": "cluster",
+        "chat_id": "cluster",
+        "qrels": "relevant",
+        "relevant_doc_ids": "relevant",
+        "relevant_ids": "relevant",
+        "relevant_documents": "relevant",
+        "gold_doc_ids": "relevant",
+        "expected_doc_ids": "relevant",
+        "ground_truth_doc_ids": "relevant",
+        "relevant_chunk_ids": "relevant_chunks",
+        "gold_chunk_ids": "relevant_chunks",
+        "expected_chunk_ids": "relevant_chunks",
+        "retrieved_doc_ids": "retrieved_ids",
+        "retrieved_chunks": "passages",
+        "retrieved_chunk_ids": "retrieved_ids",
+        "source_documents": "passages",
+        "source_nodes": "passages",
+        "result": "answer",
+        "generated_answer": "answer",
+        "llm_answer": "answer",
+        "llm_response": "answer",
+        "model_response": "answer",
+        "model_output": "answer",
+        "predicted_answer": "answer",
+        "prediction": "answer",
+        "model_answer": "answer",
     },
 }
 CHAT = "messages"
-EITHER = "model_answer"     # the system's answer in one file, the ideal one in another
-SYSTEMS = frozenset({       # nothing but what the system wrote, whatever a column called answer holds
-    "generated_answer", "llm_answer", "llm_response", "model_response", "model_output", "predicted_answer",
-    "prediction",
-})  # fmt: skip
-DOCUMENTS = frozenset({"documents", "context"})     # which a set may call its own
+EITHER = "model_answer"  # the system's answer in one file, the ideal one in another
+SYSTEMS = frozenset(
+    {  # nothing but what the system wrote, whatever a column called answer holds
+        "generated_answer",
+        "llm_answer",
+        "llm_response",
+        "model_response",
+        "model_output",
+        "predicted_answer",
+        "prediction",
+    }
+)
+DOCUMENTS = frozenset({"documents", "context"})  # which a set may call its own
 REFERENCES = ("reference_answer", "references")
 BESIDE = {
-    ("deepeval", "context"): DEEPEVAL,      # everywhere else a column called context holds what was retrieved
+    ("deepeval", "context"): DEEPEVAL,  # everywhere else a column called context holds what was retrieved
     ("other names", "result"): frozenset({"source_documents", "source_nodes"}),
     ("other names", EITHER): frozenset(
         {*REFERENCES, *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in REFERENCES)}
     ),
 }
 # deepeval's golden, which no system has answered yet
-GOLDEN = Alias("deepeval", "context", "relevant_texts", frozenset({"input"}), frozenset(
-    {"answer", "passages", *(theirs for names in TOOLS.values() for theirs, ours in names.items()
-     if ours in ("answer", "passages"))}
-) - {"context"})
-ALIASES: tuple[Alias, ...] = (GOLDEN, *(
-    Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
-    for tool, names in TOOLS.items()
-    for theirs, ours in names.items()
-))
+GOLDEN = Alias(
+    "deepeval",
+    "context",
+    "relevant_texts",
+    frozenset({"input"}),
+    frozenset(
+        {
+            "answer",
+            "passages",
+            *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in ("answer", "passages")),
+        }
+    )
+    - {"context"},
+)
+ALIASES: tuple[Alias, ...] = (
+    GOLDEN,
+    *(
+        Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
+        for tool, names in TOOLS.items()
+        for theirs, ours in names.items()
+    ),
+)
 
 
 class SeveralColumns(str):
@@ -186,7 +263,7 @@ def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
     return _plan(tuple(names_there), tuple(mapped.items()))
 
 
-@lru_cache(maxsize=256)     # most rows have the columns of those before them; what is returned is only read
+@lru_cache(maxsize=256)  # most rows have the columns of those before them; what is returned is only read
 def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
     mapped = dict(pairs)
     columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
@@ -270,15 +347,21 @@ def nearest_column(field: str, columns: Iterable[str], least: float = 0.65) -> s
 
 
 LABELS = (
-    "reference_answer", "references", "reference_claims", "relevant", "relevant_chunks", "relevant_texts", "gold_spans",
-)     # fmt: skip
+    "reference_answer",
+    "references",
+    "reference_claims",
+    "relevant",
+    "relevant_chunks",
+    "relevant_texts",
+    "gold_spans",
+)
 # how names of labels begin, such as expected and gold, and those of responses do not
 OF_LABELS = frozenset(snake(name).partition("_")[0] for field in LABELS for name in names_of(field)) - frozenset(
     snake(name).partition("_")[0] for field in RESPONSE_FIELDS for name in names_of(field)
 )
 
 
-IDS = ("_id", "_ids")      # a column of ids holds no texts
+IDS = ("_id", "_ids")  # a column of ids holds no texts
 
 
 def nearest_field(column: str, least: float = 0.75) -> str:

@@ -14,14 +14,7 @@ from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.labelled import FIELDS, LabelOptions, read_labelled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.source import records, rows_of
-from ragauge.data.readers.values import (
-    BadValue,
-    Notes,
-    answer_text,
-    identifier,
-    opened,
-    text,
-)
+from ragauge.data.readers.values import BadValue, Notes, answer_text, identifier, opened, text
 from ragauge.errors import UnknownName
 from ragauge.text.sentences import split
 
@@ -69,10 +62,23 @@ PAIR_FIELDS: Mapping[str, tuple[str, ...]] = {
     "query_id": tuple(names_of("query_id")),
 }
 PREFERRED: Mapping[str, Better] = {
-    "1": 1, "first": 1, "a": 1, "answer_a": 1, "answer_1": 1, "model_a": 1,
-    "2": 2, "second": 2, "b": 2, "answer_b": 2, "answer_2": 2, "model_b": 2,
-    "0": 0, "tie": 0, "same": 0, "both": 0,
-}  # fmt: skip
+    "1": 1,
+    "first": 1,
+    "a": 1,
+    "answer_a": 1,
+    "answer_1": 1,
+    "model_a": 1,
+    "2": 2,
+    "second": 2,
+    "b": 2,
+    "answer_b": 2,
+    "answer_2": 2,
+    "model_b": 2,
+    "0": 0,
+    "tie": 0,
+    "same": 0,
+    "both": 0,
+}
 
 
 def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterator[AnswerPair]:
@@ -123,9 +129,10 @@ def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes
     name = names.get("query_id")
     return AnswerPair(
         f"{rows.unit} {n}" if name is None else identifier(row[name], name, notes),
-        text(row[names["query"]], names["query"], notes), (first, second),
+        text(row[names["query"]], names["query"], notes),
+        (first, second),
         _better(row[names["better"]], names["better"]) if "better" in names else None,
-    )  # fmt: skip
+    )
 
 
 def _better(value: Any, name: str) -> Better:

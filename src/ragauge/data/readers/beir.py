@@ -12,7 +12,7 @@ from ragauge.data.readers.rankings import read_qrels
 from ragauge.errors import DataError, UsageError
 
 PACKED = ("", ".gz", ".zst")
-OURS = "ragauge"     # key of a query's metadata: fields that BEIR has no place for
+OURS = "ragauge"  # key of a query's metadata: fields that BEIR has no place for
 
 
 def reads(folder: Path) -> bool:
@@ -45,7 +45,7 @@ def read(folder: Path, split: str | None = None) -> Rows:
 def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
     judged = _judged(labels)
     queries = _file(folder, "queries.jsonl")
-    if queries is None:      # reads() has seen it
+    if queries is None:  # reads() has seen it
         raise DataError("no queries.jsonl.", source=str(folder))
     left = set(judged)
     for n, row in jsonl.read(queries).rows:

@@ -21,9 +21,9 @@ from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
 from ragauge.text.messages import plural
 
-COLUMNS = (CHAT, "turns")     # whose lists of messages are chats, beside those that are read as the question
-ELSEWHERE = frozenset({"inputs", "expectations", *TRACED})     # columns of tools whose payloads are taken apart later
-PEEK = 200     # rows: enough to see one whole conversation
+COLUMNS = (CHAT, "turns")  # whose lists of messages are chats, beside those that are read as the question
+ELSEWHERE = frozenset({"inputs", "expectations", *TRACED})  # columns of tools whose payloads are taken apart later
+PEEK = 200  # rows: enough to see one whole conversation
 # what a row says of its conversation; all else that is read of it is about the last turn
 OF_ALL = frozenset({"cluster", "segments", "tags", "weight", "origin"})
 
@@ -46,7 +46,7 @@ class ChatRows:
         broken: Exception | None = None
         try:
             held.extend(islice(self._rows, PEEK))
-        except Exception as error:     # the rows before it come first: one of them may be wrong too
+        except Exception as error:  # the rows before it come first: one of them may be wrong too
             broken = error
         chats = [chat for _, row in held if (chat := self._chat(row)) is not None]
         logged = (turns_of(messages) for messages, rest in chats if not self._beside(rest))
@@ -76,7 +76,7 @@ class ChatRows:
         if isinstance(value, str) and value[:1] in "[{":
             try:
                 value = opened(value, name, Notes(cells=True))
-            except BadValue:     # the reader of its field says what is wrong
+            except BadValue:  # the reader of its field says what is wrong
                 return value
         if not isinstance(value, Mapping):
             return value
@@ -125,8 +125,8 @@ class ChatRows:
 
 SLOTS = ("{context}", "{query}")
 FORM = "--context-marker 'Context: {context} Question: {query}'"
-LONG = 1_500     # characters of a question without passages beside it, from which on it may be a whole prompt
-LABEL = re.compile(r"^\W{0,4}[^\W\d][\w' -]{1,30}[:>]", re.MULTILINE)     # how a line of a prompt's form begins
+LONG = 1_500  # characters of a question without passages beside it, from which on it may be a whole prompt
+LABEL = re.compile(r"^\W{0,4}[^\W\d][\w' -]{1,30}[:>]", re.MULTILINE)  # how a line of a prompt's form begins
 SHOWN = 4
 
 

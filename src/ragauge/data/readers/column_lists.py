@@ -17,10 +17,19 @@ from ragauge.data.readers.aliases import SeveralColumns, names_of, snake
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import LISTED, Notes, is_null, opened
 
-LISTS = (     # fields that hold several of a kind
-    "passages", "retrieved_ids", "candidates", "references", "reference_answer", "reference_claims", "aspects",
-    "criteria", "relevant", "relevant_chunks", "relevant_texts",
-)     # fmt: skip
+LISTS = (  # fields that hold several of a kind
+    "passages",
+    "retrieved_ids",
+    "candidates",
+    "references",
+    "reference_answer",
+    "reference_claims",
+    "aspects",
+    "criteria",
+    "relevant",
+    "relevant_chunks",
+    "relevant_texts",
+)
 PAIR = 2
 LIST_NAMES = frozenset(name for field in LISTS for name in names_of(field))
 NUMBERED = re.compile(r"(?P<stem>.*?[^\W\d_])[\W_]*(?P<n>\d{1,2})\W*")
@@ -85,7 +94,7 @@ def _list_name(stem: str) -> str:
 
 ID_NAMES = frozenset(names_of("retrieved_ids"))
 PASSAGE_NAMES = frozenset(names_of("passages"))
-NAME = re.compile(r"\S{1,300}|[^\n]{1,200}\.\w{1,5}")     # of a document: without blanks, or a file
+NAME = re.compile(r"\S{1,300}|[^\n]{1,200}\.\w{1,5}")  # of a document: without blanks, or a file
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ragauge.data.readers.values import described
 from ragauge.errors import DataError
 
 FENCE = "---"
-EXPLAINING = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")     # files about a folder, no documents
+EXPLAINING = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")  # files about a folder, no documents
 SUFFIXES = (".md", ".txt", ".rst")
 ENDINGS = "*.md, *.txt, *.rst"
 FIRST_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -32,7 +32,7 @@ ACCEPTED = (
 
 def read_corpus(
     source: Any, undecoded: list[str] | None = None, *, ids: Literal["stem", "path"] = "stem"
-) -> tuple[Document, ...]:  # fmt: skip
+) -> tuple[Document, ...]:
     """Every document of a corpus, in the order of the source.
 
     - A folder with corpus.jsonl (also packed as .gz or .zst) is read as BEIR's: `_id`, `title`, `text`. Text files
@@ -115,8 +115,9 @@ def _with_text(documents: tuple[Document, ...], source: str, left_out: Sequence[
     """The documents, if any has a text."""
     if not any(document.text.strip() for document in documents):
         other = f"; not in UTF-8: {', '.join(left_out[:3])}{' …' if left_out[3:] else ''}" if left_out else ""
-        raise DataError(f"no document in it has a text{other}.", source=source,
-                        hint="Write texts, or name another corpus.")     # fmt: skip
+        raise DataError(
+            f"no document in it has a text{other}.", source=source, hint="Write texts, or name another corpus."
+        )
     return documents
 
 
@@ -187,7 +188,7 @@ def _squad(path: Path) -> list[Any] | None:
         return None
     try:
         articles = json.loads(text)["data"] if all(mark in (text := whole(path)) for mark in squad.MARKS) else None
-    except (ValueError, KeyError, TypeError):     # whoever reads it next says what is wrong with it
+    except (ValueError, KeyError, TypeError):  # whoever reads it next says what is wrong with it
         return None
     return articles if isinstance(articles, list) and squad.is_squad(articles) else None
 
@@ -224,9 +225,10 @@ def _pages(
         document = _page(name, _decoded(name, raw), ids)
         if document.doc_id in names:
             raise DataError(
-                f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.", source=name,
+                f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.",
+                source=name,
                 hint="The id of a text file is its path without its ending. Rename one of them.",
-            )  # fmt: skip
+            )
         names[document.doc_id] = name
         yield document
 
@@ -285,9 +287,11 @@ def _parted(name: str, text: str) -> tuple[Mapping[str, Any], str]:
     closing = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() == FENCE), None)
     if closing is None:
         raise DataError(
-            f"the front matter is opened with {FENCE} and never closed.", source=name, line=1,
+            f"the front matter is opened with {FENCE} and never closed.",
+            source=name,
+            line=1,
             hint=f"Close it with a line that holds only {FENCE}.",
-        )  # fmt: skip
+        )
     import yaml
 
     try:
@@ -303,9 +307,11 @@ def _parted(name: str, text: str) -> tuple[Mapping[str, Any], str]:
         raise DataError("the front matter is nested too deeply.", source=name, line=1) from None
     if meta is not None and not isinstance(meta, Mapping):
         raise DataError(
-            f"the front matter must be a mapping, got {type(meta).__name__}.", source=name, line=2,
+            f"the front matter must be a mapping, got {type(meta).__name__}.",
+            source=name,
+            line=2,
             hint="Write key: value lines, such as title: Opening hours.",
-        )  # fmt: skip
+        )
     return meta or {}, "\n".join(lines[closing + 1 :])
 
 
@@ -322,7 +328,7 @@ def _date(name: str, meta: Mapping[str, Any]) -> str | None:
     value = meta.get("updated_at")
     if value is None:
         return None
-    if isinstance(value, datetime.date):      # a datetime is a date too
+    if isinstance(value, datetime.date):  # a datetime is a date too
         return value.isoformat()
     try:
         datetime.datetime.fromisoformat(str(value))

@@ -36,17 +36,22 @@ from ragauge.data.readers.values import (
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.patterns import declines
 
-Found = Mapping[str, Any]           # our field -> a value that is not null
-Names = Mapping[str, str]           # our field -> what the source calls it
+Found = Mapping[str, Any]  # our field -> a value that is not null
+Names = Mapping[str, str]  # our field -> what the source calls it
 Role = Literal["user", "assistant", "system"]
 
 ROLES: Mapping[str, Role] = {
-    **dict.fromkeys(USER, "user"), **dict.fromkeys(ASSISTANT, "assistant"), **dict.fromkeys(TOLD, "system"),
+    **dict.fromkeys(USER, "user"),
+    **dict.fromkeys(ASSISTANT, "assistant"),
+    **dict.fromkeys(TOLD, "system"),
 }
 TOOL_ROLES = frozenset({"tool", "function"})
-NULL_TEXTS = frozenset({"nan", "NaN", "<NA>", "None", "null"})     # nothing, as programs write it into a text
+NULL_TEXTS = frozenset({"nan", "NaN", "<NA>", "None", "null"})  # nothing, as programs write it into a text
 TOKEN_KINDS = {
-    "prompt_tokens": "input", "input_tokens": "input", "completion_tokens": "output", "output_tokens": "output",
+    "prompt_tokens": "input",
+    "input_tokens": "input",
+    "completion_tokens": "output",
+    "output_tokens": "output",
     "total_tokens": "total",
 }
 
@@ -188,7 +193,7 @@ def _references(values: Found, names: Names, notes: Notes) -> tuple[str, ...]:
         listed = texts(said_in(values["references"]), names["references"], notes)
     if "reference_answer" in values:
         value, name = said_in(values["reference_answer"]), names["reference_answer"]
-        several = isinstance(value, list | tuple)       # a text is taken as it is: an answer may look like JSON
+        several = isinstance(value, list | tuple)  # a text is taken as it is: an answer may look like JSON
         main = texts(value, name, notes) if several else (answer_text(value, name, notes),)
         listed = (*main, *(reference for reference in listed if reference not in main))
     return listed

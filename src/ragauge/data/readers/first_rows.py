@@ -12,9 +12,9 @@ from ragauge.data.citing import cites, count_cited, first_number, may_cite
 from ragauge.data.readers.lines import Row
 from ragauge.data.response import Passage
 
-LOOKED_AT = 200      # rows: enough to see one answer in ten that cites
-MIN_ANSWERS = 5      # that cite: in fewer, numbers of no passage may as well be invented
-LEAST_SHARE = 0.1    # of their answers that cite in brackets; fewer happen in answers about code and formulas
+LOOKED_AT = 200  # rows: enough to see one answer in ten that cites
+MIN_ANSWERS = 5  # that cite: in fewer, numbers of no passage may as well be invented
+LEAST_SHARE = 0.1  # of their answers that cite in brackets; fewer happen in answers about code and formulas
 
 
 class Ahead:

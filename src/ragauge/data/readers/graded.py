@@ -65,8 +65,10 @@ def read_grades(source: Any, options: GradeOptions = GradeOptions()) -> Iterator
 def _graded(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -> GradedItem:
     taken = {*options.columns.values(), *options.verdicts, *options.segments}
     spelled = {snake(column): column for column in row if column not in taken}
-    names = {ours: options.columns.get(ours) or next((spelled[one] for one in theirs if one in spelled), "")
-             for ours, theirs in FIELDS.items()}     # fmt: skip
+    names = {
+        ours: options.columns.get(ours) or next((spelled[one] for one in theirs if one in spelled), "")
+        for ours, theirs in FIELDS.items()
+    }
     wanted = {names["label"] or "label": "--map label="}
     wanted |= dict.fromkeys(options.verdicts, "--verdict ") | dict.fromkeys(options.segments, "--segments ")
     for column, option in wanted.items():
@@ -82,8 +84,9 @@ def _graded(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -
         raise BadValue(names["label"], "a number, or a list of numbers, one an annotator", given)
     name, counted = names["query_id"], names["weight"]
     return GradedItem(
-        identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}", grades,
+        identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}",
+        grades,
         tuple(None if row[column] is None else number(row[column], column) for column in options.verdicts),
         {column: scalar_text(row[column], column, notes) for column in options.segments if row[column] is not None},
         weight(row[counted], counted) if counted in row else 1.0,
-    )  # fmt: skip
+    )

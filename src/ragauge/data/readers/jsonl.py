@@ -20,14 +20,27 @@ from ragauge.data.readers.values import BadValue, described
 from ragauge.errors import DataError
 
 WRAPPERS = (
-    "results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens",
-    "responses", "predictions", "entries", "conversational_test_cases", "conversationalTestCases",
-)     # fmt: skip
-AROUND = ("results", "testRunData")     # of promptfoo's and deepeval's files: keys of an object that wraps the rows
+    "results",
+    "data",
+    "examples",
+    "samples",
+    "records",
+    "rows",
+    "items",
+    "test_cases",
+    "testCases",
+    "goldens",
+    "responses",
+    "predictions",
+    "entries",
+    "conversational_test_cases",
+    "conversationalTestCases",
+)
+AROUND = ("results", "testRunData")  # of promptfoo's and deepeval's files: keys of an object that wraps the rows
 QUERY_NAMES = frozenset(names_of("query"))
 KNOWN = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
-MISSPELT = 0.75     # questoin is no category: the reader names the nearest field
-CATEGORY = "category"     # the segment that the name of a list of questions becomes
+MISSPELT = 0.75  # questoin is no category: the reader names the nearest field
+CATEGORY = "category"  # the segment that the name of a list of questions becomes
 
 
 def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator[Any] | None:
@@ -52,14 +65,14 @@ def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator
     within = [value[key] for key in AROUND if isinstance(value.get(key), Mapping)]
     if within and not KNOWN & spelled and _wrapper(within[0]):
         return rows_in(within[0])
-    named = KNOWN & spelled or nearest_column("query", spelled, MISSPELT)     # this is one example, or columns
+    named = KNOWN & spelled or nearest_column("query", spelled, MISSPELT)  # this is one example, or columns
     return None if named or not value or wrapped_only else _categories(value)
 
 
 def _wrapper(value: Mapping[str, Any]) -> str:
     """The key whose list of objects the object is there for; "" where there is none."""
     lists = [key for key in WRAPPERS if isinstance(value.get(key), list)]
-    if not lists and not all(isinstance(held, list | tuple) for held in value.values()):     # else they are categories
+    if not lists and not all(isinstance(held, list | tuple) for held in value.values()):  # else they are categories
         lists = [key for key, held in value.items() if isinstance(held, list) and held and all(map(_is_row, held))]
         return lists[0] if len(lists) == 1 else ""
     filled = [key for key in lists if value[key]]
@@ -90,7 +103,7 @@ def _cells(column: Any) -> list[Any] | None:
     if isinstance(column, Mapping):
         keys = [str(key) for key in column]
         return list(column.values()) if keys and all(key.isdecimal() for key in keys) else None
-    for method in ("to_list", "tolist"):     # series, arrays
+    for method in ("to_list", "tolist"):  # series, arrays
         listed = getattr(column, method, None)
         if callable(listed):
             column = listed()
@@ -120,14 +133,14 @@ def _filed(item: Any, category: str) -> Row:
     row = {"query": item} if isinstance(item, str) else item
     segments = row.get("segments")
     if segments is not None and not isinstance(segments, Mapping):
-        return dict(row)     # the reader says what is wrong with it
+        return dict(row)  # the reader says what is wrong with it
     return {**row, "segments": {CATEGORY: category, **(segments or {})}}
 
 
 # control characters inside texts are accepted as they are; json.loads would build a decoder at every call
 DECODER = JSONDecoder(strict=False)
-CURLY = ("Pi", "Pf")     # categories of quotes that open or close
-LINES = frozenset({".jsonl", ".ndjson"})     # whose lines are an example each, also where there is one
+CURLY = ("Pi", "Pf")  # categories of quotes that open or close
+LINES = frozenset({".jsonl", ".ndjson"})  # whose lines are an example each, also where there is one
 
 
 def read(path: Path) -> Rows:
@@ -192,7 +205,7 @@ def _parsed(text: str, source: str, n: int | None) -> Any:
         raise DataError(problem, source=source, line=line, hint=hint) from None
     except RecursionError:
         raise DataError("the JSON is nested too deeply.", source=source, line=n) from None
-    except ValueError as error:      # an integer of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise DataError(f"not valid JSON: {error}.", source=source, line=n) from None
 
 
@@ -207,7 +220,7 @@ def _listed(path: Path) -> Iterator[tuple[int, Row]]:
         try:
             value, at = DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            _parsed(text, name, None)       # says where it breaks
+            _parsed(text, name, None)  # says where it breaks
             raise
         n += 1
         yield n, _object(value, name, n)

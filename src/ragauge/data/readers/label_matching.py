@@ -9,7 +9,7 @@ from ragauge.data.document_names import match_document_names
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 
-MANY_LABELS = 5      # from so many labelled and answered examples on, no match at all is worth a word
+MANY_LABELS = 5  # from so many labelled and answered examples on, no match at all is worth a word
 
 
 @dataclass(slots=True)

@@ -12,16 +12,7 @@ from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.fields import turns, weight
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.source import rows_of
-from ragauge.data.readers.values import (
-    BadValue,
-    Notes,
-    answer_text,
-    identifier,
-    opened,
-    scalar_text,
-    text,
-    texts,
-)
+from ragauge.data.readers.values import BadValue, Notes, answer_text, identifier, opened, scalar_text, text, texts
 from ragauge.errors import UnknownName, nearest
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -40,26 +31,61 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "history": tuple(names_of("history")),
 }
 WORDS: Mapping[HumanLabel, frozenset[str]] = {
-    "supported": frozenset((
-        "supported", "support", "supports", "fully_supported", "attributable", "entailment", "entailed", "entails",
-        "faithful", "grounded", "consistent", "true", "yes", "1",
-    )),
-    "contradicted": frozenset((
-        "contradicted", "contradiction", "contradicts", "contradictory", "refuted", "refutes", "conflict",
-    )),
-    "not_in_context": frozenset((
-        "not_in_context", "absent", "neutral", "not_enough_info", "nei", "unverifiable", "baseless", "extrapolatory",
-        "not_mentioned",
-    )),
-    "not_supported": frozenset((
-        "not_supported", "unsupported", "partially_supported", "partial", "not_attributable", "unfaithful",
-        "hallucinated", "hallucination", "inconsistent", "false", "no", "0",
-    )),
-}  # fmt: skip
+    "supported": frozenset(
+        (
+            "supported",
+            "support",
+            "supports",
+            "fully_supported",
+            "attributable",
+            "entailment",
+            "entailed",
+            "entails",
+            "faithful",
+            "grounded",
+            "consistent",
+            "true",
+            "yes",
+            "1",
+        )
+    ),
+    "contradicted": frozenset(
+        ("contradicted", "contradiction", "contradicts", "contradictory", "refuted", "refutes", "conflict")
+    ),
+    "not_in_context": frozenset(
+        (
+            "not_in_context",
+            "absent",
+            "neutral",
+            "not_enough_info",
+            "nei",
+            "unverifiable",
+            "baseless",
+            "extrapolatory",
+            "not_mentioned",
+        )
+    ),
+    "not_supported": frozenset(
+        (
+            "not_supported",
+            "unsupported",
+            "partially_supported",
+            "partial",
+            "not_attributable",
+            "unfaithful",
+            "hallucinated",
+            "hallucination",
+            "inconsistent",
+            "false",
+            "no",
+            "0",
+        )
+    ),
+}
 KNOWN: Mapping[str, HumanLabel] = {word: label for label, words in WORDS.items() for word in words}
 ENDS = (".", "!", "?", "。", "！", "？", "…")
 SHOWN = 20
-HALF = 0.5     # the least probability that is read as supported
+HALF = 0.5  # the least probability that is read as supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +161,17 @@ class _Reading:
         query = text(row[names["query"]], names["query"], self.notes) if "query" in names else ""
         name = names.get("query_id")
         return Labelled(
-            f"{self.rows.unit} {n}" if name is None else identifier(row[name], name, self.notes), query,
-            tuple(passage.text or "" for passage in given), answer, parts, self._segments(n, row, names), n,
+            f"{self.rows.unit} {n}" if name is None else identifier(row[name], name, self.notes),
+            query,
+            tuple(passage.text or "" for passage in given),
+            answer,
+            parts,
+            self._segments(n, row, names),
+            n,
             weight(row[names["weight"]], names["weight"]) if "weight" in names else 1.0,
             str(row[names["at"]]).strip() if "at" in names else "",
             turns(row[names["history"]], names["history"], self.notes) if "history" in names else (),
-        )  # fmt: skip
+        )
 
     def _names(self, row: Row) -> dict[str, str]:
         """Our field -> the row's column."""
@@ -277,9 +308,11 @@ class _Reading:
             near = nearest(word, KNOWN, 1, 0.6)
             hint = f"Nearest: {near[0]}. " if near else ""
             raise BadValue(
-                name, "supported, contradicted, not_in_context, true or false, 1 or 0", value,
+                name,
+                "supported, contradicted, not_in_context, true or false, 1 or 0",
+                value,
                 f"{hint}Say which values mean supported: --supported VALUE,VALUE.",
-            )  # fmt: skip
+            )
         return KNOWN[word]
 
     def _segments(self, n: int, row: Row, names: Mapping[str, str]) -> dict[str, str]:

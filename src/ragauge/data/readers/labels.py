@@ -35,27 +35,34 @@ OURS = ("key", "value")
 STUDIO = ("data", "annotations")
 HEX = frozenset("0123456789abcdef")
 SPELLED: Mapping[str, Mapping[str, str]] = {
-    "support": {word: label for label, words in WORDS.items() for word in words} | {
-        "no_claim": NO_CLAIM, "nothing_to_check": NO_CLAIM, "not_checkable": NO_CLAIM, "unsure": UNSURE,
+    "support": {word: label for label, words in WORDS.items() for word in words}
+    | {
+        "no_claim": NO_CLAIM,
+        "nothing_to_check": NO_CLAIM,
+        "not_checkable": NO_CLAIM,
+        "unsure": UNSURE,
         "cannot_tell": UNSURE,
     },
     "relevance": {
         **dict.fromkeys(("relevant", "true", "yes", "1"), "relevant"),
-        **dict.fromkeys(("not_relevant", "irrelevant", "false", "no", "0"), "not_relevant"), "unsure": UNSURE,
+        **dict.fromkeys(("not_relevant", "irrelevant", "false", "no", "0"), "not_relevant"),
+        "unsure": UNSURE,
     },
     "address": {**{one: one for one in VALUES["address"]}, "cannot_tell": UNSURE},
     "refuse": {
-        **dict.fromkeys(("yes", "true", "1"), "yes"), **dict.fromkeys(("no", "false", "0"), "no"),
+        **dict.fromkeys(("yes", "true", "1"), "yes"),
+        **dict.fromkeys(("no", "false", "0"), "no"),
         **dict.fromkeys((UNSURE, "cannot_tell"), UNSURE),
     },
-}     # fmt: skip
-RATE = {"yes": "1", "true": "1", "no": "0", "false": "0"}     # words for a score that has nothing between 0 and 1
-AHEAD = timedelta(days=1)     # how far a clock, or an offset that was not written, may be ahead of ours
-READ: Mapping[str, tuple[str, ...]] = {     # what labels of a whole answer by its texts may have
+}
+RATE = {"yes": "1", "true": "1", "no": "0", "false": "0"}  # words for a score that has nothing between 0 and 1
+AHEAD = timedelta(days=1)  # how far a clock, or an offset that was not written, may be ahead of ours
+READ: Mapping[str, tuple[str, ...]] = {  # what labels of a whole answer by its texts may have
     **{name: FIELDS[name] for name in ("query", "passages", "answer", "label", "labels")},
-    "references": (*names_of("references"), *names_of("reference_answer")), "annotators": FIELDS["annotators"],
+    "references": (*names_of("references"), *names_of("reference_answer")),
+    "annotators": FIELDS["annotators"],
     "at": FIELDS["at"],
-}     # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ def _checked(source: Any, given: LabelSource, rows: Rows) -> Iterator[Label]:
             whole = (part.start, part.end) == (0, len(row.answer))
             for n, value in enumerate(part.labels, 1):
                 name = given.annotator if len(part.labels) == 1 else f"{who} {n}"
-                if part.annotators:     # a number is a place in the list
+                if part.annotators:  # a number is a place in the list
                     name = part.annotators[n - 1]
                     name = f"{who} {name}" if name.isdigit() else name
                 place = None if whole else (part.start, part.end)
@@ -152,10 +159,14 @@ class _LabelReading:
             raise BadValue("key", "the 64 hex digits of what was seen, as label draw wrote them", said["key"])
         question, scale = self._asked(self._text(row, "question"))
         yield Label(
-            key, _part(said["part"]), question, value_of(question, said["value"], scale),
-            self._text(row, "annotator") or self.given.annotator, _at(self._text(row, "at")),
+            key,
+            _part(said["part"]),
+            question,
+            value_of(question, said["value"], scale),
+            self._text(row, "annotator") or self.given.annotator,
+            _at(self._text(row, "at")),
             self._text(row, "guideline") or self.given.guideline,
-        )     # fmt: skip
+        )
 
     def _asked(self, named: str) -> tuple[str, ScoreScale | None]:
         """A question as it is stored, with its scale where it is a score's."""
@@ -184,9 +195,13 @@ class _LabelReading:
         passages = [one.text or "" for one in retrieved.passages(found["passages"], "passages", notes)]
         references = () if found["references"] is None else texts(found["references"], "references", notes)
         key = label_key(
-            question, text(found["query"], "query", notes), passages, answer_text(found["answer"], "answer", notes),
-            references=references, seen=seen,
-        )  # fmt: skip
+            question,
+            text(found["query"], "query", notes),
+            passages,
+            answer_text(found["answer"], "answer", notes),
+            references=references,
+            seen=seen,
+        )
         at = "" if found["at"] is None else _at(str(found["at"]).strip())
         people = () if found["annotators"] is None else tuple(texts(found["annotators"], "annotators", notes))
         for name, value in self._by_whom(said, people):

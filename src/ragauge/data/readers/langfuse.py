@@ -11,7 +11,7 @@ from ragauge.data.readers.aliases import snake
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.payloads import PASSAGE_KEYS, entered, first_of, returned, unpacked
 
-ENTRY = ("input", "output", "expected_output", "metadata")     # columns of Langfuse that hold JSON
+ENTRY = ("input", "output", "expected_output", "metadata")  # columns of Langfuse that hold JSON
 
 
 def is_export(columns: Iterable[str]) -> bool:
@@ -26,9 +26,10 @@ def unpack_json(row: Row) -> Row:
     opened_cells = {column: unpacked(row[column], column) for column, name in columns.items() if name in ENTRY}
     held = {column: value for column, value in opened_cells.items() if isinstance(value, Mapping)}
     kept = {
-        column: value for column, value in held.items()
+        column: value
+        for column, value in held.items()
         if columns[column] in ("input", "metadata") or returned(value) or not isinstance(row[column], str)
-    }     # fmt: skip
+    }
     return {**row, **kept} if kept else row
 
 
@@ -39,7 +40,7 @@ def read_row(row: Row) -> Row:
     out = {name: value for name, value in row.items() if name != column}
     question = entered(payload)
     if payload and "query" not in question:
-        return row      # the reader says that there is none
+        return row  # the reader says that there is none
     out |= question
     for name in ("output", "expected_output"):
         column, payload = parts.get(name, ("", {}))

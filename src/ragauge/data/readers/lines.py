@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
 
 LONGEST_LINE = 256 * 1024 * 1024
-LONGEST_WHOLE = 1024 * 1024 * 1024      # of a JSON file that is not one object a line, unpacked
+LONGEST_WHOLE = 1024 * 1024 * 1024  # of a JSON file that is not one object a line, unpacked
 GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
 BOM = b"\xef\xbb\xbf"
-WIDE_BOMS = {
-    b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
-}
+WIDE_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 TO_UTF8 = "Save it as UTF-8, for example with: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"
 
 
@@ -83,7 +81,7 @@ def _reading(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
     except EOFError:
         problem = f"the packed data ends early, after {n} whole lines: the file is cut off."
         raise DataError(problem, source=str(path), hint="Copy or download it again.") from None
-    except (OSError, zlib.error) as error:      # gzip.BadGzipFile is an OSError
+    except (OSError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
         problem = f"cannot be read after line {n}: {error}."
         raise DataError(problem, source=str(path), hint="Check the file, or copy it again.") from None
 
@@ -106,7 +104,9 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
             if len(raw) > LONGEST_LINE:
                 raise DataError(
                     f"the line is longer than {LONGEST_LINE // 1024**2} MB, the most that one example may take.",
-                    source=str(path), line=n, hint="Is it one example a line?",
+                    source=str(path),
+                    line=n,
+                    hint="Is it one example a line?",
                 )
             yield n, decoded(path, n, raw)
 
@@ -118,7 +118,8 @@ def whole(path: Path) -> str:
     if len(raw) > LONGEST_WHOLE:
         raise DataError(
             f"a JSON file that is not one object a line may have {LONGEST_WHOLE // 1024**2} MB.",
-            source=str(path), hint="Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl",
+            source=str(path),
+            hint="Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl",
         )
     _refuse_wide(path, raw[:64])
     return "".join(decoded(path, n, line) for n, line in enumerate(io.BytesIO(raw.removeprefix(BOM)), 1))
@@ -132,7 +133,9 @@ def decoded(path: Path, n: int, raw: bytes) -> str:
         raise DataError(
             f"byte 0x{raw[error.start]:02X} at position {error.start + 1} is not UTF-8 "
             "(Latin-1 or Windows-1252 text has such bytes).",
-            source=str(path), line=n, hint=TO_UTF8.format(encoding="WINDOWS-1252", name=path.name),
+            source=str(path),
+            line=n,
+            hint=TO_UTF8.format(encoding="WINDOWS-1252", name=path.name),
         ) from None
 
 
@@ -142,11 +145,13 @@ def _refuse_wide(path: Path, raw: bytes) -> None:
     if len(start) >= 4 and (not any(start[0:8:2]) or not any(start[1:8:2])):
         raise DataError(
             "the file looks like UTF-16 (every second byte is 0), expected UTF-8.",
-            source=str(path), line=1, hint=TO_UTF8.format(encoding="UTF-16", name=path.name),
+            source=str(path),
+            line=1,
+            hint=TO_UTF8.format(encoding="UTF-16", name=path.name),
         )
 
 
-GAP, FIELD = r"[ \t\r\f\v]+", r"[^ \t\r\f\v]+"      # blanks as trec_eval takes them: ASCII only
+GAP, FIELD = r"[ \t\r\f\v]+", r"[^ \t\r\f\v]+"  # blanks as trec_eval takes them: ASCII only
 
 
 def is_parquet(path: Path) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ragauge.data.readers.aliases import EXAMPLE_FIELDS, SeveralColumns, columns_in
 
 Warn = Callable[[str], None]
-NAMING = ("query_id", "query")      # fields that a set and its responses both have
+NAMING = ("query_id", "query")  # fields that a set and its responses both have
 
 
 def warn_user(message: str) -> None:

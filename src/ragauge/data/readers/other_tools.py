@@ -18,13 +18,7 @@ from typing import Any
 from ragauge.data.readers import langfuse
 from ragauge.data.readers.aliases import GOLDEN, names_of, snake
 from ragauge.data.readers.lines import Row
-from ragauge.data.readers.payloads import (
-    PASSAGE_KEYS,
-    QUERY_KEYS,
-    is_langsmith,
-    is_mlflow,
-    returned,
-)
+from ragauge.data.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, returned
 from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
 
@@ -61,19 +55,22 @@ def _parts(value: str, column: str, notes: Notes) -> Any:
     if parts is not value or BETWEEN not in value:
         return parts
     pieces = value.split(BETWEEN)
-    if any(not piece.strip() for piece in pieces):     # a table's row, or a mark in the text: no way to tell
+    if any(not piece.strip() for piece in pieces):  # a table's row, or a mark in the text: no way to tell
         notes.unclear[column] = notes.unclear.get(column, 0) + 1
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-OUTPUT = re.compile(r"^\[[^\]]+\] ")     # head of a column of the CSV: [provider] prompt
-GRADES = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})     # beside each such column
-RESULT = frozenset({"testIdx", "response", "gradingResult"})     # beside `vars`; version 2 counts no tests
-FAILED = 2     # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
+OUTPUT = re.compile(r"^\[[^\]]+\] ")  # head of a column of the CSV: [provider] prompt
+GRADES = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})  # beside each such column
+RESULT = frozenset({"testIdx", "response", "gradingResult"})  # beside `vars`; version 2 counts no tests
+FAILED = 2  # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
 APART = "Write a file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
-READ = {     # variables, beside those that have our names or another tool's
-    "query": QUERY_KEYS, "query_id": names_of("query_id"), "passages": PASSAGE_KEYS, "reference_answer": ("expected",),
-}  # fmt: skip
+READ = {  # variables, beside those that have our names or another tool's
+    "query": QUERY_KEYS,
+    "query_id": names_of("query_id"),
+    "passages": PASSAGE_KEYS,
+    "reference_answer": ("expected",),
+}
 PROMPTFOO_TOKENS = {"prompt": "input", "completion": "output"}
 
 
@@ -126,7 +123,7 @@ def _of_result(row: Row) -> Row:
 
 def _of_table(row: Row) -> Row:
     outputs = [name for name in row if OUTPUT.match(name)]
-    answer = outputs[0]     # a table of several has a column twice, which no table may
+    answer = outputs[0]  # a table of several has a column twice, which no table may
     out = _variables({name: value for name, value in row.items() if name not in GRADES and name != answer})
     if row["Status"] == "ERROR":
         return out | {"error": row.get("Grader Reason") or "the provider failed"}
@@ -153,7 +150,7 @@ def variables_in(row: Row) -> Row:
 def _system(row: Row) -> str:
     provider, prompt = row.get("provider"), row.get("promptIdx")
     name = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
-    if prompt is None and isinstance(row.get("prompt"), Mapping):     # version 2 tells prompts apart by their form
+    if prompt is None and isinstance(row.get("prompt"), Mapping):  # version 2 tells prompts apart by their form
         form = row["prompt"].get("label") or row["prompt"].get("display")
         return f"{name} ({form})" if form and form != row["prompt"].get("raw") else str(name)
     return f"{name} (result {prompt + 1} of a test)" if isinstance(prompt, int) and prompt else str(name)
@@ -211,7 +208,11 @@ def _name(side: Any) -> str:
 def tool_of(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
-        "langsmith": is_langsmith, "mlflow": is_mlflow, "deepeval": is_deepeval,
-        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo, "langfuse": langfuse.is_export,
-    }  # fmt: skip
+        "langsmith": is_langsmith,
+        "mlflow": is_mlflow,
+        "deepeval": is_deepeval,
+        "ragchecker": is_ragchecker,
+        "promptfoo": is_promptfoo,
+        "langfuse": langfuse.is_export,
+    }
     return next((name for name, reads in readers.items() if reads(columns)), "")

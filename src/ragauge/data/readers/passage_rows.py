@@ -11,7 +11,7 @@ from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import is_null
 from ragauge.text.messages import plural
 
-A_PASSAGE = frozenset({"passages", "retrieved_ids"})     # fields of which each row holds one
+A_PASSAGE = frozenset({"passages", "retrieved_ids"})  # fields of which each row holds one
 CHUNK_IDS = frozenset({"passage_id", "chunk_id"})
 
 
@@ -49,7 +49,7 @@ class PassageRows:
                 if group:
                     yield first, self._merged(group, seen)
                 first, group, seen = n, [row], dict(row)
-        except Exception as error:     # the row before it comes first: it may be wrong too
+        except Exception as error:  # the row before it comes first: it may be wrong too
             broken = error
         if group:
             yield first, self._merged(group, seen)

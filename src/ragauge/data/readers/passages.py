@@ -27,10 +27,10 @@ from ragauge.data.readers.values import (
 )
 from ragauge.data.response import REDACTED, Citation, Passage
 
-SOURCE = "1"      # LlamaIndex's number for the relation of a node to the document that it was cut from
+SOURCE = "1"  # LlamaIndex's number for the relation of a node to the document that it was cut from
 NODE_IDS = ("id_", "node_id", "id")
 PAIR = 2
-UNQUOTED = re.compile(r"\s*\[[^\[\]\d][^\[\]]*,[^\[\]]*\]\s*")     # a list whose texts have no quotes
+UNQUOTED = re.compile(r"\s*\[[^\[\]\d][^\[\]]*,[^\[\]]*\]\s*")  # a list whose texts have no quotes
 
 
 def unwrapped(item: Any) -> Any:
@@ -78,7 +78,7 @@ TEXT_KEYS = ("text", "content", "page_content")
 DOC_KEYS = ("doc_id", "document_id", "doc_uri", "docid", "id", "_id")
 # the order in which traces are read too
 METADATA_KEYS = ("id", "doc_id", "chunk_id", "doc_uri", "source", "file_name", "filename", "file_path")
-PARENT_KEYS = ("source_id", "ref_doc_id")      # of metadata: a splitter's words for the document that it cut
+PARENT_KEYS = ("source_id", "ref_doc_id")  # of metadata: a splitter's words for the document that it cut
 ID_KEYS = frozenset({*DOC_KEYS, *METADATA_KEYS, *PARENT_KEYS, "title", "type"})
 # what a store makes up where the user gave no id: a UUID, or a SHA-256 of the content (Haystack)
 MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
@@ -86,13 +86,13 @@ PASSAGE_KEYS = ("passage_id", "chunk_id")
 SCORE_KEYS = ("score", "relevance_score", "similarity", "_score")
 KNOWN_KEYS = frozenset(
     {*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS, "span", "hop", "updated_at", "superseded_by"}
-    | {"metadata", "meta", "title", "type"}      # metadata is searched for an id; title and type carry nothing to judge
+    | {"metadata", "meta", "title", "type"}  # metadata is searched for an id; title and type carry nothing to judge
 )
 TEXT_MARKS = frozenset({*TEXT_KEYS, "lc"})
 PASSAGE_MARKS = frozenset({*TEXT_MARKS, *DOC_KEYS, *PASSAGE_KEYS, "metadata", "node"})
 PLAIN_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
-TRACED_KEYS = frozenset({"id", "content", "score"})     # as OpenInference names the same
-NOT_PAIRED = (     # one text of several ids: nobody says which part of it is whose
+TRACED_KEYS = frozenset({"id", "content", "score"})  # as OpenInference names the same
+NOT_PAIRED = (  # one text of several ids: nobody says which part of it is whose
     "If it is the text of all of them joined: --map retrieved_ids= reads the text alone, which a judge needs, and "
     "--map passages= the ids alone, which labels name. A list of texts, one an id, gives both."
 )
@@ -276,7 +276,7 @@ def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, not
     metadata = item.get("metadata") or item.get("meta")
     key, value = first_of(item, DOC_KEYS)
     if key in ("id", "_id") and isinstance(value, str) and MADE.fullmatch(value) and isinstance(metadata, Mapping):
-        named, parent = first_of(metadata, METADATA_KEYS[1:] + PARENT_KEYS)     # the piece's id, that no person gave
+        named, parent = first_of(metadata, METADATA_KEYS[1:] + PARENT_KEYS)  # the piece's id, that no person gave
         if parent is not None:
             notes.identified(f"metadata.{named}")
             return identifier(parent, f"{name}[{n}].metadata.{named}", notes), value
@@ -312,9 +312,7 @@ def _distinct(passages: list[tuple[Passage, bool]]) -> tuple[Passage, ...]:
 
 
 def _renamed(old: Passage, passage_id: str) -> Passage:
-    return Passage(
-        passage_id, old.doc_id, old.text, old.score, old.span, old.hop, old.updated_at, old.superseded_by
-    )
+    return Passage(passage_id, old.doc_id, old.text, old.score, old.span, old.hop, old.updated_at, old.superseded_by)
 
 
 QUOTED = "`ragauge chunking` and `embeddings` find quotes of JSON files; else write start = text.index(quote), and end."

@@ -32,13 +32,13 @@ TEXT_TYPES = ("text", "output_text", "input_text")
 USER, ASSISTANT = ("user", "human"), ("assistant", "ai", "model", "agent", "bot", "chatbot", "gpt")
 TOOL = ("tool", "function", "function_call_output")
 ROLE_KEYS, SAID_KEYS = ("role", "type", "speaker", "from", "sender"), ("content", "text", "value")
-TOLD = ("system", "developer")     # who is no turn and no tool
-RESULTS = ("tool_result", "tool_call_response")     # types of parts of a message that hold what a tool returned
+TOLD = ("system", "developer")  # who is no turn and no tool
+RESULTS = ("tool_result", "tool_call_response")  # types of parts of a message that hold what a tool returned
 RESULT_KEYS = ("content", "output", "response", "result")
-INSIDE = ("metadata", "additional_metadata")     # keys of a message whose object may hold its passages
+INSIDE = ("metadata", "additional_metadata")  # keys of a message whose object may hold its passages
 
 
-DEPTH = 2     # JSON in a text of JSON: exports encode what was text already
+DEPTH = 2  # JSON in a text of JSON: exports encode what was text already
 
 
 def unpacked(value: Any, column: str) -> Any:
@@ -135,7 +135,7 @@ def _outputs(message: Mapping[str, Any]) -> Iterator[Any]:
     if results:
         yield from (_result(part) for part in results)
     elif role in TOOL or (role not in (*USER, *ASSISTANT, *TOLD) and _result(message)):
-        yield _result(message) if role in TOOL else None     # whose words those of an unknown role are, nobody says
+        yield _result(message) if role in TOOL else None  # whose words those of an unknown role are, nobody says
 
 
 def _result(message: Mapping[str, Any]) -> Any:
@@ -236,7 +236,7 @@ def content_of(message: Any) -> str | None:
     message = message_of(message)
     held = message if isinstance(message, Mapping) else {}
     content = next((held[key] for key in SAID_KEYS if key in held), None)
-    content = content.get("text") if isinstance(content, Mapping) else content     # ragas, of one that calls tools
+    content = content.get("text") if isinstance(content, Mapping) else content  # ragas, of one that calls tools
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in TEXT_TYPES]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
@@ -290,9 +290,9 @@ def _joined(row: Row, notes: Notes) -> Row:
 
 
 TRACED = frozenset({"spans", "assessments"})
-OF_TRACE = frozenset({
-    "trace", "trace_id", "client_request_id", "state", "request_time", "execution_duration", "trace_metadata", "tags",
-})  # fmt: skip
+OF_TRACE = frozenset(
+    {"trace", "trace_id", "client_request_id", "state", "request_time", "execution_duration", "trace_metadata", "tags"}
+)
 # of `mlflow.evaluate`: texts, or of a retriever ids
 TABLE = {"targets": ("expected_response", "relevant"), "predictions": ("answer", "retrieved_ids")}
 MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "response"})
@@ -310,7 +310,10 @@ def mlflow_row(row: Row, notes: Notes) -> Row:
         row = _of_trace(row, notes)
     out = {key: value for key, value in row.items() if key not in MLFLOW_COLUMNS}
     readers: dict[str, Callable[[Any], dict[str, Any]]] = {
-        "inputs": entered, "request": entered, "outputs": returned, "response": returned
+        "inputs": entered,
+        "request": entered,
+        "outputs": returned,
+        "response": returned,
     }
     for column, read in readers.items():
         for field, part in read(unpacked(row.get(column), column)).items():
@@ -320,7 +323,7 @@ def mlflow_row(row: Row, notes: Notes) -> Row:
         if value is not None:
             out.setdefault(list_field if isinstance(value, list | tuple) else text_field, value)
     if not {"outputs", "response"}.isdisjoint(row):
-        out.setdefault("answer", None)      # null: not recorded
+        out.setdefault("answer", None)  # null: not recorded
     expected = unpacked(row.get("expectations"), "expectations")
     if isinstance(expected, dict):
         for field, part in expected.items():

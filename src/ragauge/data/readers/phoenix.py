@@ -13,7 +13,7 @@ from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import is_null
 
 IDS = ("context.span_id", "context.trace_id")
-TEXTS = ("reference", "document", "context")     # what versions of Phoenix call a retrieved text
+TEXTS = ("reference", "document", "context")  # what versions of Phoenix call a retrieved text
 OF_DOCUMENT = frozenset({"document_position", "document_score"})
 UNSURE = (
     "column {column} is read as the right answer. In a table of Phoenix it is what was retrieved: "

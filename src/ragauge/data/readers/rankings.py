@@ -57,7 +57,7 @@ def _jsonl_frame(content: bytes, wanted: Mapping[str, tuple[str, ...]], source: 
     except pl.exceptions.PolarsError:
         return _line_by_line(content, chosen, source)
     texts = pl.col(pl.String).str
-    nested = frame.select(texts.starts_with("[") | texts.starts_with("{")).sum().row(0)      # or an id that looks so
+    nested = frame.select(texts.starts_with("[") | texts.starts_with("{")).sum().row(0)  # or an id that looks so
     lines = content.rstrip().count(b"\n") + 1
     if any(nested) or any(frame.null_count().row(0)) or frame.height != lines:
         return _line_by_line(content, chosen, source)
@@ -179,8 +179,9 @@ def parse_beir(content: bytes, source: str) -> pl.DataFrame:
         labelled = rows.filter(bad).row(0, named=True)
         raise DataError(
             f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(labelled['text'])}.",
-            source=source, line=labelled["line"],
-        )     # fmt: skip
+            source=source,
+            line=labelled["line"],
+        )
     taken = [
         pl.col("text").list.get(header.index(theirs)).str.strip_chars().replace("", None).alias(ours)
         for ours, theirs in chosen.items()
@@ -239,7 +240,8 @@ def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
         return jsonl_run(content, source, score_bits)
     if is_header(head.split("\t")) or is_header(head.split(",")):
         raise DataError(
-            "expected a run in TREC format, JSON lines or Parquet, found a table with a header.", source=source,
+            "expected a run in TREC format, JSON lines or Parquet, found a table with a header.",
+            source=source,
             hint="Write it as Parquet or JSON lines with the same columns.",
-        )     # fmt: skip
+        )
     return trec.parse_run(content, source, score_bits)

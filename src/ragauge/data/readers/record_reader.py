@@ -25,15 +25,7 @@ from ragauge.data.readers.aliases import (
 )
 from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, PromptSigns
 from ragauge.data.readers.column_lists import NamedTexts, find_named_texts, gather
-from ragauge.data.readers.fields import (
-    example_of,
-    query_id_in,
-    query_of,
-    repeat_in,
-    response_of,
-    score_in,
-    settled,
-)
+from ragauge.data.readers.fields import example_of, query_id_in, query_of, repeat_in, response_of, score_in, settled
 from ragauge.data.readers.first_rows import Ahead
 from ragauge.data.readers.label_matching import Matching
 from ragauge.data.readers.lines import Row, Rows
@@ -61,12 +53,12 @@ class RecordReader:
         turns = ChatRows(iter(self._passage_rows), options.columns, options.segments, self.notes)
         self._ahead = Ahead(iter(turns), self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
-        self._answers = answers or self      # where the passages stand
+        self._answers = answers or self  # where the passages stand
         self._marker = ContextMarker(options.context_marker) if options.context_marker else None
         self._prompts = PromptSigns()
-        self._openings: Counter[int] = Counter()      # hashes of how conversations of examples without cluster begin
+        self._openings: Counter[int] = Counter()  # hashes of how conversations of examples without cluster begin
         self.count = 0
-        self.sought = set(options.named)      # columns named by the user, not yet seen
+        self.sought = set(options.named)  # columns named by the user, not yet seen
         self._dotted = [name for name in options.named if "." in name]
         self._scored = options.scored
         self._read = {*rows.offered, *options.segments, *(name.partition(".")[0] for name in self._dotted)}
@@ -74,7 +66,7 @@ class RecordReader:
         self._tool = ""
         self._plans: dict[tuple[str, ...], RowPlan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
-        self._inside: dict[str, None] = {}      # dotted names of what objects in columns hold
+        self._inside: dict[str, None] = {}  # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
         self._systems: set[str] = set()
         self.ids = RowIds(self.rows, self._passage_rows)
@@ -139,7 +131,7 @@ class RecordReader:
             if not (given or query):
                 self._no_field("query_id", row, n)
             query_id, response = given or self.ids.answered(query, repeat_in(values, names), n), None
-            if not RESPONSE.isdisjoint(names):     # else the line is an example that got none, as exports have them
+            if not RESPONSE.isdisjoint(names):  # else the line is an example that got none, as exports have them
                 response = self._cited(response_of(values, names, query_id, self.notes, self.rows.blank))
                 response = self._with_scores(response, flat)
         except BadValue as bad:
@@ -247,7 +239,7 @@ class RecordReader:
         name = plan_for(row, self._columns).columns.get("passages", "")
         try:
             return passages(row.get(name), name, Notes(cells=self.rows.cells))
-        except BadValue:     # what is wrong with it is said when the row is read
+        except BadValue:  # what is wrong with it is said when the row is read
             return ()
 
     def _answer(self, row: Row) -> Any:
@@ -262,7 +254,7 @@ class RecordReader:
             for name in self.options.segments
             if row.get(name) is not None
         }
-        if self.sought:     # what stands in the field segments is reported by in any case
+        if self.sought:  # what stands in the field segments is reported by in any case
             self.sought -= example.segments.keys() & set(self.options.segments)
         return replace(example, segments={**example.segments, **named}) if named else example
 

@@ -104,9 +104,9 @@ def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
 
 
 LABEL_FIELDS = ("relevant", "relevant_chunks")
-MARKS = (";", "|", "\n", ",")            # the first that a text holds parts it
-FIRM = frozenset(";|\n")                 # titles and names hold commas, seldom these
-ID_LIKE = re.compile(r"[^\s]*[\d._/:#\\-][^\s]*|[^\sA-Z]+|[^\sa-z]+")     # with a digit or a mark, or in one case
+MARKS = (";", "|", "\n", ",")  # the first that a text holds parts it
+FIRM = frozenset(";|\n")  # titles and names hold commas, seldom these
+ID_LIKE = re.compile(r"[^\s]*[\d._/:#\\-][^\s]*|[^\sA-Z]+|[^\sa-z]+")  # with a digit or a mark, or in one case
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ class Parting:
         parts = (
             [part for piece in inside.split(mark) if (part := piece.strip().strip("\"'").strip())] if mark else [whole]
         )
-        marked = any(mark and mark in doc_id for doc_id in known)     # ids of this source hold the mark themselves
+        marked = any(mark and mark in doc_id for doc_id in known)  # ids of this source hold the mark themselves
         safe = any(part in beside for part in parts) or (not marked and all(_looks_like_id(p, mark) for p in parts))
         counts = self.parted if safe and parts else self.kept
         counts[column] = counts.get(column, 0) + 1

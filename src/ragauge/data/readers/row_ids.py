@@ -23,8 +23,8 @@ class RowIds:
     def __init__(self, rows: Rows, passage_rows: PassageRows) -> None:
         self._rows, self._passage_rows = rows, passage_rows
         self._lines: dict[tuple[str, int], int] = {}
-        self._asked: dict[str, tuple[int, int]] = {}        # query_id -> (hash of the query, line)
-        self._copies: Counter[tuple[str, int]] = Counter()      # rows of one question and repeat, without ids
+        self._asked: dict[str, tuple[int, int]] = {}  # query_id -> (hash of the query, line)
+        self._copies: Counter[tuple[str, int]] = Counter()  # rows of one question and repeat, without ids
         self._examples: Mapping[str, list[Example]] = {}
         self._repeated = 0
         self._first_copy = ""

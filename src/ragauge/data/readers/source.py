@@ -27,16 +27,27 @@ ACCEPTED = (
 )
 QUERY_NAMES = frozenset(names_of("query"))
 ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
-    ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": tabular.read_csv, ".tsv": tabular.read_csv
+    ".jsonl": jsonl.read,
+    ".ndjson": jsonl.read,
+    ".json": jsonl.read,
+    ".csv": tabular.read_csv,
+    ".tsv": tabular.read_csv,
 }
 READ_HERE = frozenset({*ENDINGS, ".parquet", ".xlsx"})
 SHOWN = 5
 PAGE = ("an HTML page, and holds no data", "Is it the page of an error or a login? Download the file itself.")
-NO_DATA = (     # how files begin that are taken for data by mistake, what they are, what to do
-    (b"<!doctype html", *PAGE), (b"<html", *PAGE), (b"<head", *PAGE),
-    (b"<?xml", "XML", ACCEPTED), (b"%PDF-", "a PDF", ACCEPTED), (b"SQLite format 3", "an SQLite database", ACCEPTED),
-    (b"version https://git-lfs.github.com/", "a pointer of Git LFS, and not the data that it stands for",
-     "Fetch the data with: git lfs pull"),
+NO_DATA = (  # how files begin that are taken for data by mistake, what they are, what to do
+    (b"<!doctype html", *PAGE),
+    (b"<html", *PAGE),
+    (b"<head", *PAGE),
+    (b"<?xml", "XML", ACCEPTED),
+    (b"%PDF-", "a PDF", ACCEPTED),
+    (b"SQLite format 3", "an SQLite database", ACCEPTED),
+    (
+        b"version https://git-lfs.github.com/",
+        "a pointer of Git LFS, and not the data that it stands for",
+        "Fetch the data with: git lfs pull",
+    ),
 )
 
 
@@ -234,7 +245,7 @@ def rows_of(source: Any, split: str | None = None, *, without_retrieval: bool = 
             return _file(path, without_retrieval=without_retrieval)
         except (FileNotFoundError, PermissionError) as error:
             raise _unopened(path, error) from None
-    if not tabular.is_frame(source) and tabular.is_dataset(source):     # an Arrow table has the same shape
+    if not tabular.is_frame(source) and tabular.is_dataset(source):  # an Arrow table has the same shape
         return tabular.read_dataset(source, split)
     if isinstance(source, Mapping):
         return _held(source)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragauge.data.readers.lines import Row
 
-MARKS = ('"paragraphs"', '"qas"', '"context"')     # of a file that may be one
+MARKS = ('"paragraphs"', '"qas"', '"context"')  # of a file that may be one
 
 
 def is_squad(articles: Sequence[Any]) -> bool:
@@ -38,12 +38,16 @@ def questions(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
             starts = {(one.get("answer_start", -1), one["text"]) for one in answers}
             spans = [
                 {"doc_id": doc_id, "start": start, "end": start + len(text)}
-                for start, text in sorted(starts) if start >= 0 and context[start : start + len(text)] == text
-            ]     # fmt: skip
+                for start, text in sorted(starts)
+                if start >= 0 and context[start : start + len(text)] == text
+            ]
             yield {
-                **row, "references": texts, "relevant": {doc_id: 1}, **({"gold_spans": spans} if spans else {}),
+                **row,
+                "references": texts,
+                "relevant": {doc_id: 1},
+                **({"gold_spans": spans} if spans else {}),
                 "segments": _titled(article),
-            }     # fmt: skip
+            }
 
 
 def documents(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:

@@ -42,7 +42,10 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
             continue
         if len(cells) != len(header):
             raise DataError(
-                f"{len(cells)} cells, but the header has {len(header)} columns.", source=name, line=n, unit="row",
+                f"{len(cells)} cells, but the header has {len(header)} columns.",
+                source=name,
+                line=n,
+                unit="row",
                 hint="Cells that hold the delimiter, a quote or a line break have to be quoted.",
             )
         yield n, {column: cell or None for column, cell in zip(header, cells, strict=True) if column}
@@ -61,7 +64,10 @@ def _cells(reader: Iterator[list[str]], source: str, n: int) -> list[str] | None
     except csv.Error as error:
         problem = "a quoted cell never ends" if "unexpected end" in str(error) else str(error)
         raise DataError(
-            f"not valid CSV: {problem}.", source=source, line=n, unit="row",
+            f"not valid CSV: {problem}.",
+            source=source,
+            line=n,
+            unit="row",
             hint='Double the quotes inside a quoted cell: "say ""yes"" twice".',
         ) from None
     finally:
@@ -118,7 +124,7 @@ def read_table(source: Any) -> Rows:
             return Rows("table", enumerate(_pandas(source), 1), unit="row", cells=True)
         case "pyarrow":
             return Rows("table", enumerate(_arrow(source), 1), unit="row", cells=True)
-    if hasattr(source, "to_list"):       # ragas' EvaluationDataset
+    if hasattr(source, "to_list"):  # ragas' EvaluationDataset
         source = source.to_list()
     return Rows("list", _listed(source), unit="entry")
 

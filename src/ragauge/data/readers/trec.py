@@ -38,7 +38,7 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     heads = query.gather(starts) if len(starts) < len(query) else query
     names = heads.unique()
     rises, ties = _steps(values)
-    order: Any = None                                 # None: the rows stand in order already
+    order: Any = None  # None: the rows stand in order already
     if len(names) < len(heads) or len(np.setdiff1d(rises, starts, assume_unique=True)):
         rows_of = np.diff(starts, append=len(query))
         order, starts, ties = _sorted(np.repeat(_groups(heads, names), rows_of), values.to_numpy())
@@ -50,7 +50,7 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     ties = np.setdiff1d(ties, starts, assume_unique=True)
     if len(ties):
         both = np.sort(np.concatenate([ties - 1, ties]))
-        positions = both[np.diff(both, prepend=-1) > 0]      # as union1d, twenty times as fast
+        positions = both[np.diff(both, prepend=-1) > 0]  # as union1d, twenty times as fast
         rows = positions if order is None else order[positions]
         places = row_ranks[rows]
         stretch = np.cumsum(~np.isin(positions, ties, assume_unique=True))
@@ -181,8 +181,11 @@ def qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataF
             raise DataError(
                 f"document {row['doc_id']!r} of query {row['query_id']!r} has grade {row['grade']:g}, "
                 f"but grade {row['first_grade']:g} on {unit} {row['first_line']}.",
-                source=source, line=row["line"], hint="Keep one grade.", unit=unit,
-            )     # fmt: skip
+                source=source,
+                line=row["line"],
+                hint="Keep one grade.",
+                unit=unit,
+            )
         frame = frame.unique(pair, keep="first", maintain_order=True)
     return frame.with_row_index("item").select("query_id", "item", "doc_id", "grade")
 
@@ -272,9 +275,11 @@ def parse_qrels(content: bytes, source: str) -> pl.DataFrame:
         n = len(labelled["text"].split())
         run = n >= 6
         raise DataError(
-            f"expected four fields (query, iteration, document, grade), found {n}.", source=source,
-            line=labelled["line"], hint="This looks like a run: the labels come first, then the run." if run else "",
-        )     # fmt: skip
+            f"expected four fields (query, iteration, document, grade), found {n}.",
+            source=source,
+            line=labelled["line"],
+            hint="This looks like a run: the labels come first, then the run." if run else "",
+        )
     return qrels_table(fields.rename({"1": "query_id", "2": "doc_id", "3": "grade"}), source, "line")
 
 
@@ -308,9 +313,13 @@ def _regular(content: bytes) -> pl.DataFrame | None:
     types = {"query_id": pl.String, "_1": pl.String, "doc_id": pl.String, "_3": pl.String, "score": pl.Float64}
     try:
         frame = pl.read_csv(
-            content, separator=separator, has_header=False, quote_char=None, schema={**types, "tag": pl.String},
+            content,
+            separator=separator,
+            has_header=False,
+            quote_char=None,
+            schema={**types, "tag": pl.String},
             columns=[0, 2, 4, 5],
-        )     # fmt: skip
+        )
     except pl.exceptions.PolarsError:
         return None
     comments = frame["query_id"].str.starts_with("#").any()
@@ -331,7 +340,8 @@ def _any(content: bytes, source: str) -> pl.DataFrame:
         n = len(labelled["text"].split())
         raise DataError(
             f"expected six fields (query, Q0, document, rank, score, tag), found {n}.",
-            source=source, line=labelled["line"],
+            source=source,
+            line=labelled["line"],
             hint="This looks like qrels: the labels come first, then the run." if n == 4 else "",
-        )     # fmt: skip
+        )
     return fields.rename(NAMES)

@@ -144,7 +144,7 @@ def identifier(value: Any, name: str, notes: Notes) -> str:
         return text(value, name, notes)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    if isinstance(value, float) and value.is_integer():      # a column of whole numbers with gaps becomes one of floats
+    if isinstance(value, float) and value.is_integer():  # a column of whole numbers with gaps becomes one of floats
         return str(int(value))
     raise BadValue(name, "an id (text or a whole number)", value)
 

@@ -14,7 +14,7 @@ from ragauge.data.readers.lines import Row, Rows
 from ragauge.errors import DataError
 
 ENGINES = ("openpyxl", "fastexcel")
-SHEETS = "xl/workbook.xml"     # in the archive that a workbook is
+SHEETS = "xl/workbook.xml"  # in the archive that a workbook is
 
 
 def read(path: Path) -> Rows:

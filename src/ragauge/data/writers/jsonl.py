@@ -26,7 +26,7 @@ def replaced(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     except OSError as error:
-        if error.filename not in (None, str(part), str(path)):      # of a file that is read while this one is written
+        if error.filename not in (None, str(part), str(path)):  # of a file that is read while this one is written
             raise
         problem = f"cannot be written: {error.strerror or error}."
         raise DataError(problem, source=str(path), hint="Is there such a folder, and may you write to it?") from None
@@ -37,11 +37,14 @@ def replaced(path: Path) -> Iterator[Path]:
 @contextmanager
 def written(path: Path) -> Iterator[TextIO]:
     """A UTF-8 text file, packed where its name ends in .gz."""
-    with replaced(path) as part, (
-        gzip.open(part, "wt", encoding="utf-8", newline="")
-        if path.suffix == ".gz"
-        else part.open("w", encoding="utf-8", newline="")
-    ) as file:
+    with (
+        replaced(path) as part,
+        (
+            gzip.open(part, "wt", encoding="utf-8", newline="")
+            if path.suffix == ".gz"
+            else part.open("w", encoding="utf-8", newline="")
+        ) as file,
+    ):
         yield file
 
 

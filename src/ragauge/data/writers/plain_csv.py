@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-RISKY = "=+-@\t\r"     # what formulas, and links to other programs, begin with
+RISKY = "=+-@\t\r"  # what formulas, and links to other programs, begin with
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 

@@ -37,9 +37,13 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
 
 
 def score_fields(
-    example: Example, response: Response, evidence: Mapping[str, Evidence], scores: Mapping[str, Score],
-    cause: str = "", verdicts: ExampleVerdict | None = None,
-) -> dict[str, Any]:     # fmt: skip
+    example: Example,
+    response: Response,
+    evidence: Mapping[str, Evidence],
+    scores: Mapping[str, Score],
+    cause: str = "",
+    verdicts: ExampleVerdict | None = None,
+) -> dict[str, Any]:
     """One example's results as plain values; `repeat` stands there from the second answer on.
 
     Passages of a claim are named by passage_id. A claim without a verdict has the label null.

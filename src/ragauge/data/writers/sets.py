@@ -18,7 +18,7 @@ from ragauge.data.writers.jsonl import example_fields, written
 from ragauge.errors import DataError, UsageError
 from ragauge.text.messages import plural
 
-NAMED = 5     # documents that a warning names
+NAMED = 5  # documents that a warning names
 FORMS: tuple[SetForm, ...] = get_args(SetForm)
 
 
@@ -62,7 +62,7 @@ def _row(form: SetForm, example: Example, texts: Mapping[str, str]) -> dict[str,
     """A sample of ragas (user_input, reference, reference_contexts) or golden of deepeval (input, expected_output)."""
     fields = example_fields(example)
     query, reference = fields.pop("query"), fields.pop("reference_answer", None)
-    if reference is None and example.references:     # several: the others stand under references
+    if reference is None and example.references:  # several: the others stand under references
         reference, fields["references"] = example.references[0], list(example.references[1:])
     contexts = [texts[doc_id] for doc_id in _gold(example) if doc_id in texts]
     names = ("input", "expected_output", "context")
@@ -115,7 +115,7 @@ def _warn_of(path: Path, examples: Sequence[Example], texts: Mapping[str, str] |
 
 
 def _query(example: Example) -> dict[str, Any]:
-    if not example.relevant:     # the reader knows it by `relevant`, None too
+    if not example.relevant:  # the reader knows it by `relevant`, None too
         fields = example_fields(example) | {"relevant": None if example.relevant is None else {}}
         own = {key: value for key, value in fields.items() if key not in ("query_id", "query")}
         return {"_id": example.query_id, "text": example.query, "metadata": {OURS: own}}
@@ -127,7 +127,7 @@ def _query(example: Example) -> dict[str, Any]:
 def _labels(examples: Iterable[Example]) -> Iterator[str]:
     for example in examples:
         for doc_id, grade in _graded(example).items():
-            whole = float(grade).is_integer()     # as other tools read them
+            whole = float(grade).is_integer()  # as other tools read them
             yield f"{example.query_id}\t{doc_id}\t{int(grade) if whole else float(grade)!r}\n"
 
 

@@ -35,9 +35,15 @@ class _Result:
 
 
 def conduct(
-    store: Store, name: str, maker: TrialMaker, eval_set: EvalSet | None, grid: Sequence[Mapping[str, Any]], *,
-    fresh: bool = False, say: Say | None = None,
-) -> Study:     # fmt: skip
+    store: Store,
+    name: str,
+    maker: TrialMaker,
+    eval_set: EvalSet | None,
+    grid: Sequence[Mapping[str, Any]],
+    *,
+    fresh: bool = False,
+    say: Say | None = None,
+) -> Study:
     """Makes every trial of a grid that the study does not hold complete already.
 
     A study of this name with the same kind, set and fixed settings is continued: new parameters join, complete
@@ -115,7 +121,7 @@ class _Making:
             self._maker.together(ready)
         except StoreError:
             raise
-        except Exception as error:     # whatever a library raises
+        except Exception as error:  # whatever a library raises
             for trial, _ in opened:
                 self._failed(trial, error)
             return False
@@ -125,8 +131,8 @@ class _Making:
         try:
             return attempt()
         except StoreError:
-            raise     # no trial of any settings could be kept
-        except Exception as error:     # whatever a library raises, the other trials are made
+            raise  # no trial of any settings could be kept
+        except Exception as error:  # whatever a library raises, the other trials are made
             self._failed(trial, error)
             return None
 
@@ -152,9 +158,13 @@ def _result(opened: OpenTrial, eval_set: EvalSet | None) -> _Result:
 
 
 def conduct_once(
-    store: Store, name: str, maker: TrialMaker, eval_set: EvalSet, parameters: Mapping[str, Any],
+    store: Store,
+    name: str,
+    maker: TrialMaker,
+    eval_set: EvalSet,
+    parameters: Mapping[str, Any],
     about: Mapping[str, Any],
-) -> str:     # fmt: skip
+) -> str:
     """One trial that is of no study, such as a check of an index that is in use; returns the id of its run.
 
     Args:
@@ -200,6 +210,7 @@ def _keep_run(
 
 def refuse_other(there: Study, wanted: Study) -> None:
     """UsageError where a study of this name holds something else constant."""
+
     def settings(study: Study) -> dict[str, Any]:
         return {"kind": study.kind, "set": f"{study.set_name} {study.set_version}", **study.fixed}
 

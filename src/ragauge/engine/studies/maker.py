@@ -92,5 +92,5 @@ class TrialMaker(ABC):
         del parameters
         return ""
 
-    def together(self, opened: Sequence[OpenTrial]) -> None:     # noqa: B027 - most kinds have nothing to do
+    def together(self, opened: Sequence[OpenTrial]) -> None:  # noqa: B027 - most kinds have nothing to do
         """Called once a group, when all of it is open; what it raises fails the whole group."""

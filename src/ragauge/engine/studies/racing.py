@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-FEWEST = 30      # examples of the first look; a smaller set is not raced
-ALPHA = 0.05     # chance that the best is dropped, over all looks
+FEWEST = 30  # examples of the first look; a smaller set is not raced
+ALPHA = 0.05  # chance that the best is dropped, over all looks
 Say = Callable[[str], None]
 
 
@@ -96,9 +96,14 @@ class RaceResult:
 
 
 async def race(
-    trials: Sequence[Contestant], course: RaceCourse, objective: Metric, *, margin: float = 0.0,
-    after_look: Callable[[int, RaceResult], None] | None = None, say: Say | None = None,
-) -> RaceResult:     # fmt: skip
+    trials: Sequence[Contestant],
+    course: RaceCourse,
+    objective: Metric,
+    *,
+    margin: float = 0.0,
+    after_look: Callable[[int, RaceResult], None] | None = None,
+    say: Say | None = None,
+) -> RaceResult:
     """Asks the trials look by look, and drops those that surely lose.
 
     Everything is decided from what is stored, so that the same call after a kill drops the same trials at the same
@@ -151,7 +156,7 @@ async def _advance(trial: Contestant, asked: Sequence[str], found: RaceResult) -
         raise
     except SystemFailed as error:
         found.failed[trial.name] = str(error)
-    except Exception as error:     # whatever a factory raises: this trial fails, the others go on
+    except Exception as error:  # whatever a factory raises: this trial fails, the others go on
         found.failed[trial.name] = f"{type(error).__name__}: {error}"
 
 

@@ -16,10 +16,19 @@ from ragauge.llm.prices import price
 from ragauge.systems.reference.retrievers import DECIMALS, IGNORED, Bm25, Dense, Hybrid, Retriever
 
 __all__ = [
-    "DECIMALS", "STOP_WORDS", "Bm25", "Embedder", "RetrieverName", "embedding_calls", "embedding_price",
-    "local_embedder", "price", "read_model", "retriever_over",
-]     # fmt: skip
-STOP_WORDS = IGNORED     # words that retrieval passes by
+    "DECIMALS",
+    "STOP_WORDS",
+    "Bm25",
+    "Embedder",
+    "RetrieverName",
+    "embedding_calls",
+    "embedding_price",
+    "local_embedder",
+    "price",
+    "read_model",
+    "retriever_over",
+]
+STOP_WORDS = IGNORED  # words that retrieval passes by
 RetrieverName = Literal["bm25", "dense", "hybrid"]
 
 
@@ -58,9 +67,13 @@ def local_embedder() -> Embedder:
 
 
 def embedding_calls(
-    models: Sequence[ModelName], *, concurrency: int = 16, most: int | None = None, max_cost: float | None = None,
+    models: Sequence[ModelName],
+    *,
+    concurrency: int = 16,
+    most: int | None = None,
+    max_cost: float | None = None,
     timeout: float = 120.0,
-) -> Callable[[], Calling]:     # fmt: skip
+) -> Callable[[], Calling]:
     """What makes the means by which providers' embedders are called, all of them within one budget.
 
     Raises:

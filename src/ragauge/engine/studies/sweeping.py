@@ -19,7 +19,7 @@ from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 
 Say = Callable[[str], None]
-COSTS = ("cost", "latency", "context_tokens")     # measurements of every trial, where they are known
+COSTS = ("cost", "latency", "context_tokens")  # measurements of every trial, where they are known
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,15 @@ class SweepLog:
 
 
 async def conduct_sweep(
-    how: Asked, factory: SystemFactory, plan: SweepPlan, *, fixed: Mapping[str, Any], fresh: bool = False,
-    say: Say | None = None, progress: Callable[[Progress], None] | None = None,
-) -> SweepLog:     # fmt: skip
+    how: Asked,
+    factory: SystemFactory,
+    plan: SweepPlan,
+    *,
+    fixed: Mapping[str, Any],
+    fresh: bool = False,
+    say: Say | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> SweepLog:
     """Asks the trials of a sweep, raced where that is wanted, and keeps them as a study.
 
     The study of this name is continued: what is stored is never asked again, and the race is decided anew from it, so
@@ -119,9 +125,9 @@ class _Sweep:
     log: SweepLog = field(default_factory=SweepLog)
     trials: dict[str, SystemTrial] = field(default_factory=dict)
     order: tuple[str, ...] = ()
-    out: set[str] = field(default_factory=set)     # trials that are asked nothing more
+    out: set[str] = field(default_factory=set)  # trials that are asked nothing more
     started: float = field(default_factory=time.perf_counter)
-    began: int | None = None     # questions that were answered before
+    began: int | None = None  # questions that were answered before
 
     async def run(self, configurations: Sequence[Parameters]) -> SweepLog:
         plan, eval_set = self.plan, self.how.eval_set
@@ -132,7 +138,7 @@ class _Sweep:
             told = f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {FEWEST} that stand alone"
             self.log.notes.append(told)
         self.order = course.order
-        if len(course.stops) < 2 and plan.design != "staged":     # each index is needed for one stretch alone
+        if len(course.stops) < 2 and plan.design != "staged":  # each index is needed for one stretch alone
             self.factory.keep_open = self.factory.keep_open or KEEP_OPEN
         try:
             if plan.design == "staged":
@@ -157,9 +163,13 @@ class _Sweep:
                 self.how.store.studies.put(self.how.study, Trial(name, dict(parameters)))
             mine.append(trial)
         found = await race(
-            mine, course, self.plan.objective, margin=self.plan.margin,
-            after_look=lambda look, so_far: self._looked(look, so_far, mine), say=self.say,
-        )     # fmt: skip
+            mine,
+            course,
+            self.plan.objective,
+            margin=self.plan.margin,
+            after_look=lambda look, so_far: self._looked(look, so_far, mine),
+            say=self.say,
+        )
         self.out |= {one.trial for one in found.losers} | set(found.failed)
         self._keep(found, mine, len(course.order))
         return found
@@ -186,7 +196,7 @@ class _Sweep:
                 continue
             found = await self._race(stage, course)
             out = {one.trial for one in found.losers} | set(found.failed)
-            if called(at) in out:     # the value of today surely loses: the best of the others takes its place
+            if called(at) in out:  # the value of today surely loses: the best of the others takes its place
                 left = [trial for trial in found.survivors if trial not in out]
                 at = self.trials[max(left, key=self._mean)].parameters
             self._tell(f"{name}: {'stays' if called(at) == called(stage[0]) else 'moves to'} {at[name]}")
@@ -236,11 +246,13 @@ class _Sweep:
         wanted = set(self.order[:count])
         held = {
             example.query_id: hashlib.sha256(
-                repr((response.answer, response.error, [(p.passage_id, p.text) for p in response.passages or ()]))
-                .encode("utf-8", "surrogatepass")
+                repr(
+                    (response.answer, response.error, [(p.passage_id, p.text) for p in response.passages or ()])
+                ).encode("utf-8", "surrogatepass")
             ).hexdigest()
-            for example, response in self.how.store.runs.pairs(trial.run_id) if example.query_id in wanted
-        }     # fmt: skip
+            for example, response in self.how.store.runs.pairs(trial.run_id)
+            if example.query_id in wanted
+        }
         return [held.get(query_id, "") for query_id in self.order[:count]]
 
     def _keep(self, found: RaceResult, mine: Sequence[SystemTrial], n: int) -> None:
@@ -270,7 +282,7 @@ class _Sweep:
         for name, unit in zip(COSTS, ("USD", "ms", "tokens"), strict=True):
             values = frame.filter((frame["metric"] == name) & (frame["status"] == "scored"))["value"]
             if len(values):
-                found.append(Measurement(name, float(values.mean()), unit, n=len(values)))     # type: ignore[arg-type]  # floats
+                found.append(Measurement(name, float(values.mean()), unit, n=len(values)))  # type: ignore[arg-type]  # floats
         return tuple(found)
 
     def _count(self) -> None:
@@ -306,5 +318,3 @@ def _begin(how: Asked, fixed: Mapping[str, Any], *, fresh: bool) -> None:
             "the documents of the reference system), so its stored answers may be stale. Choose --fresh to ask "
             "everything again, or another --name."
         )
-
-

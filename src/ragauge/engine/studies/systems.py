@@ -34,11 +34,11 @@ from ragauge.systems.reference.pipeline import PREFIX
 if TYPE_CHECKING:
     import polars as pl
 
-FAILING_AFTER = 20     # calls of a trial, all failed, after which it is asked nothing more
-KEEP_OPEN = 4     # indexes held at a time where trials are asked everything at once
+FAILING_AFTER = 20  # calls of a trial, all failed, after which it is asked nothing more
+KEEP_OPEN = 4  # indexes held at a time where trials are asked everything at once
 
 
-class BudgetSpent(Exception):     # noqa: N818 - no error: what was paid for is kept
+class BudgetSpent(Exception):  # noqa: N818 - no error: what was paid for is kept
     """What may be spent on the judge is spent; the text says so."""
 
 
@@ -138,7 +138,7 @@ class SystemFactory:
         """The parameters of the index that build takes too: those it names, or all where it takes any keyword."""
         try:
             taken = inspect.signature(self._build).parameters.values() if self._build is not None else ()
-        except (TypeError, ValueError):     # a builtin says nothing of itself
+        except (TypeError, ValueError):  # a builtin says nothing of itself
             return set()
         if any(one.kind is one.VAR_KEYWORD for one in taken):
             return set(self.index_names)
@@ -239,7 +239,7 @@ class SystemTrial:
         held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
         left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
         self.asked = len(held)
-        first = left[: max(FAILING_AFTER - len(held), 0)]     # what is asked before it is clear that anything answers
+        first = left[: max(FAILING_AFTER - len(held), 0)]  # what is asked before it is clear that anything answers
         for part in (first, left[len(first) :]):
             if part:
                 await self._ask(part)
@@ -288,7 +288,7 @@ class SystemTrial:
 
     async def _judge(self) -> None:
         how = self.how
-        todo = plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))     # shipped ones alone
+        todo = plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))  # shipped ones alone
         if not todo.pending:
             return
         outcome = await execute(
@@ -310,14 +310,14 @@ def _function(target: Any, role: str) -> Callable[..., Any]:
     found = load(target) if isinstance(target, str) and is_named(target) else target
     if not callable(found):
         raise UsageError(f"sweep: {role} must be a function or module:name, got {target!r}.")
-    return found     # type: ignore[no-any-return]     # a user's function
+    return found  # type: ignore[no-any-return]     # a user's function
 
 
 def _check(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:
     """UsageError where a function does not take these as keywords, or needs others."""
     try:
         taken = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):     # a builtin says nothing of itself
+    except (TypeError, ValueError):  # a builtin says nothing of itself
         return
     if first and taken and taken[0].kind in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD):
         taken = taken[1:]
@@ -328,10 +328,12 @@ def _check(function: Callable[..., Any], role: str, names: Collection[str], *, f
         takes = ", ".join(sorted(named)) or "none"
         raise UsageError(f"sweep: {role} {name} does not take {', '.join(strange)} (it takes: {takes}).")
     needed = [
-        one.name for one in taken
-        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        one.name
+        for one in taken
+        if one.default is one.empty
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
         and one.name not in names
-    ]     # fmt: skip
+    ]
     if needed:
         raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
 
@@ -341,7 +343,7 @@ def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
     function = inspect.unwrap(function)
     function = function if hasattr(function, "__module__") else type(function)
     home = inspect.getmodule(function)
-    if home is None or not getattr(home, "__file__", None):     # of a notebook or a shell
+    if home is None or not getattr(home, "__file__", None):  # of a notebook or a shell
         try:
             return [(getattr(function, "__qualname__", ""), inspect.getsource(function).encode("utf-8", "replace"))]
         except (OSError, TypeError):
@@ -366,5 +368,3 @@ def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
 
 async def _awaited(found: Any) -> Any:
     return await found if inspect.isawaitable(found) else found
-
-

@@ -18,7 +18,7 @@ from ragauge.stats.calibration import Recalibration
 FORMAT: Literal["ragauge calibrated judge"] = "ragauge calibrated judge"
 VERSION: Literal[1] = 1
 AGAIN = "Make one with: ragauge judge calibrate latest -o judge.json"
-KEY = 16     # hex digits of a text's key: enough to tell the texts of a file apart
+KEY = 16  # hex digits of a text's key: enough to tell the texts of a file apart
 
 Name = Annotated[str, Field(min_length=1)]
 

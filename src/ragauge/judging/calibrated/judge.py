@@ -23,15 +23,13 @@ from ragauge.judging.local.judge import SHARPER
 from ragauge.stats.calibration import Recalibration
 
 PREFIX = "calibrated:"
-SUPPORTED = 0.5     # from this probability on a claim is called supported
+SUPPORTED = 0.5  # from this probability on a claim is called supported
 NO_VERDICT = "calibrated, this judge gives every claim nearly the same probability"
 
 
 def text_key(inputs: VerifyAnswer) -> str:
     """The key of a labelled text, and in older files of a judge: of question, passages and answer, as of labels."""
-    return label_key(
-        "support", inputs.query, inputs.passages or (), inputs.answer, history=inputs.history
-    )[:KEY]
+    return label_key("support", inputs.query, inputs.passages or (), inputs.answer, history=inputs.history)[:KEY]
 
 
 def grouped(claims: Sequence[Claim]) -> list[list[Claim]]:
@@ -182,16 +180,19 @@ def whole(answer: str, claims: Sequence[Claim], model: Recalibration, measured: 
     least = weakest(claims)
     moved = recalibrated(least, model, measured.features(claims))
     found = replace(
-        one, p=moved.p, window=least.window, reason=least.reason or f"its weakest claim: {least.text}",
+        one,
+        p=moved.p,
+        window=least.window,
+        reason=least.reason or f"its weakest claim: {least.text}",
         contradicting=tuple(sorted({n for claim in claims for n in claim.contradicting})),
-    )     # fmt: skip
+    )
     if not moved.supporting:
         return found
     numbers = tuple(sorted({n for claim in (*claims, moved) for n in claim.supporting}))
     implied = any(claim.strength == "implied" for claim in claims)
     return replace(
         found, supporting=numbers, joint=len(numbers) > 1, contradicting=(), strength="implied" if implied else "direct"
-    )     # fmt: skip
+    )
 
 
 def calibrated(file: CalibrationFile, base: Judge, source: str) -> CalibratedJudge:
@@ -207,9 +208,10 @@ def calibrated(file: CalibrationFile, base: Judge, source: str) -> CalibratedJud
     """
     if base.judge_id != file.base.judge_id:
         raise DataError(
-            f"was made for the judge {file.base.judge_id}; {file.base.spec} is now {base.judge_id}.", source=source,
+            f"was made for the judge {file.base.judge_id}; {file.base.spec} is now {base.judge_id}.",
+            source=source,
             hint="What was learned does not hold for another base. Calibrate again: ragauge judge calibrate.",
-        )     # fmt: skip
+        )
     return CalibratedModelJudge(base, file) if asks_models(base) else CalibratedJudge(base, file)
 
 

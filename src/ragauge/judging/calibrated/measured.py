@@ -12,10 +12,10 @@ from ragauge.data.facts import Claim
 from ragauge.judging.local.overlap import FEATURES
 from ragauge.judging.local.support import PreparedPassages
 
-GENERATION = 1     # raised when the code below gives other numbers
-LEAST = 0.01       # a probability is kept so far from 0 and 1 before its odds are taken
+GENERATION = 1  # raised when the code below gives other numbers
+LEAST = 0.01  # a probability is kept so far from 0 and 1 before its odds are taken
 OVERLAP = tuple(f"{of}_{name}" for of in ("mean", "weakest") for name in FEATURES)
-VERDICT = "verdict"     # of a base that asks a model: 1 where it calls the weakest claim supported, else -1
+VERDICT = "verdict"  # of a base that asks a model: 1 where it calls the weakest claim supported, else -1
 
 
 def log_odds(p: float) -> float:

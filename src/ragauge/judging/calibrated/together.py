@@ -9,7 +9,7 @@ from ragauge.data.labelled import Labelled
 from ragauge.judging.calibrated.recognised import like, marks
 from ragauge.text.sentences import split
 
-OFTEN, SHARE = 10, 0.1     # in more texts than both: an instruction, such as "Summarize this.", or a phrase
+OFTEN, SHARE = 10, 0.1  # in more texts than both: an instruction, such as "Summarize this.", or a phrase
 
 
 def marks_of(row: Labelled) -> list[str]:

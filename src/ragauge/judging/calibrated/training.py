@@ -19,7 +19,7 @@ from ragauge.judging.inputs import inputs_of_row
 from ragauge.judging.judge import Judge, asks_models
 from ragauge.stats.calibration import Calibrated, LabelledOdds, folds_of
 
-LEAST, LEAST_RARER = 50, 10     # labels, and of those the ones of the rarer kind
+LEAST, LEAST_RARER = 50, 10  # labels, and of those the ones of the rarer kind
 SPLIT = "people are split"
 NO_CLAIM = "the judge finds nothing to check"
 NO_VERDICT = "the judge has no verdict"
@@ -110,8 +110,9 @@ def refuse_few(rows: Sequence[Labelled]) -> None:
     """
     said = [
         (majority([on(label, TWO) for label in part.labels]) or SPLIT) if row.passages else NO_PASSAGES
-        for row in rows for part in row.parts
-    ]  # fmt: skip
+        for row in rows
+        for part in row.parts
+    ]
     counts = Counter(said)
     right, wrong = (counts.pop(label, 0) for label in TWO)
     _refuse_few(right, right + wrong, counts)
@@ -153,10 +154,13 @@ def labelled_odds(found: TrainingItems, judge: Judge) -> LabelledOdds:
         )
     kept = len(trained_names(asks_models=asks_models(judge)))
     return LabelledOdds(
-        np.array([item.p for item in items]), np.array([log_odds(item.p) for item in items]),
-        np.array([item.features[:kept] for item in items]), labels, folds,
+        np.array([item.p for item in items]),
+        np.array([log_odds(item.p) for item in items]),
+        np.array([item.features[:kept] for item in items]),
+        labels,
+        folds,
         np.array([places[group] for group in groups]),
-    )     # fmt: skip
+    )
 
 
 def file_of(
@@ -186,11 +190,15 @@ def file_of(
         base=Base(spec=spec, judge_id=base.judge_id),
         by="answer" if learned.by == "answer" else "sentence",
         learned_from=LearnedFrom(
-            labels=learned.labels, supported=learned.supported, answers=learned.answers,
-            guideline=learned.guideline, source=learned.source,
+            labels=learned.labels,
+            supported=learned.supported,
+            answers=learned.answers,
+            guideline=learned.guideline,
+            source=learned.source,
         ),
-        chosen=calibrated.chosen, model=Model.of(calibrated.model, names),
+        chosen=calibrated.chosen,
+        model=Model.of(calibrated.model, names),
         folds=tuple(Model.of(one, names) for one in calibrated.folds),
         marks={mark: fold for mark, (fold, *others) in sorted(folds.items()) if not others},
         figures=gain.figures(),
-    )     # fmt: skip
+    )

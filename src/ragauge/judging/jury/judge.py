@@ -23,7 +23,7 @@ from ragauge.judging.jury.weights import log_odds
 from ragauge.judging.model.judge import LIMITS as MODEL_LIMITS
 
 PREFIX = "jury:"
-VERSION = 1     # of how votes become facts
+VERSION = 1  # of how votes become facts
 COMBINE, WEIGHTS = "combine", "weights"
 WAYS = ("majority", "weighted")
 FEWEST = 2
@@ -150,7 +150,6 @@ class JuryJudge:
         failed = [n for n in sitting if n not in found]
         weights = tuple(self._weights[n] for n in (*found, *failed)) if self._weights else ()
         return merged(inputs, tuple(found.values()), len(failed), Combining(weights))
-
 
     def reworded(self, templates: Mapping[str, str]) -> JuryJudge | None:
         """The same jury whose members are asked by other templates where they can be; None where none can."""

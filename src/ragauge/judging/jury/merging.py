@@ -35,7 +35,7 @@ from ragauge.data.labelled import SEVERITY
 from ragauge.judging.inputs import Inputs, VerifyAnswer
 from ragauge.text.sentences import split
 
-FARTHEST = 700.0     # of log odds that exp takes
+FARTHEST = 700.0  # of log odds that exp takes
 ADDRESSES: tuple[Address, ...] = ("fully", "partly", "no")
 
 
@@ -115,7 +115,7 @@ def merged(inputs: Inputs, found: Sequence[FactsOf], missing: int, combining: Co
         case CriteriaFacts():
             return CriteriaFacts(tuple(_criterion(n, count) for n in range(len(first.verdicts))))
         case _:
-            return first     # vectors, not verdicts: those of the first member
+            return first  # vectors, not verdicts: those of the first member
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +153,16 @@ def _answer(inputs: VerifyAnswer, count: _Counting) -> AnswerFacts:
     claims: list[Claim] = []
     for sentence in _sentences(inputs.answer, count.found):
         if 2 * sum(not mine for mine in sentence.claims.values()) > len(sentence.claims):
-            continue     # most find nothing to check in it
+            continue  # most find nothing to check in it
         plain = Claim(len(claims) + 1, sentence.text, sentence.start, sentence.end)
         known = inputs.passages is not None
         claims.append(_judged(plain, sentence, count, len(inputs.passages or ())) if known else plain)
     return replace(
-        _whole(count), claims=tuple(claims), support_asked=inputs.passages is not None,
+        _whole(count),
+        claims=tuple(claims),
+        support_asked=inputs.passages is not None,
         parts=max(one.parts for one in count.found),
-    )     # fmt: skip
+    )
 
 
 def _sentences(answer: str, found: Sequence[AnswerFacts]) -> list[_JurySentence]:
@@ -186,11 +188,16 @@ def _judged(plain: Claim, sentence: _JurySentence, count: _Counting, n_passages:
     one = replace(plain, p=p, window=_window(mine), reason="" if len({*said.values()}) == 1 else tally)
     if not yes:
         against = Counter(sides.values())["contradicted"] * 2 > len(sides)
-        named = _named([_passages(sentence.claims[place], "contradicting") for place, label in sides.items()
-                        if label == "contradicted"])     # fmt: skip
+        named = _named(
+            [
+                _passages(sentence.claims[place], "contradicting")
+                for place, label in sides.items()
+                if label == "contradicted"
+            ]
+        )
         return replace(one, contradicting=named if against else ())
     passages = _named([_passages(sentence.claims[place], "supporting") for place in sides])
-    if not passages:     # only members that are wrong more often than right say that it is not supported
+    if not passages:  # only members that are wrong more often than right say that it is not supported
         return replace(one, supporting=tuple(range(1, n_passages + 1)), joint=n_passages > 1, strength="direct")
     direct = _more([all(claim.strength == "direct" for claim in sentence.claims[place]) for place in sides])
     joint = len(passages) > 1 and _more([any(claim.joint for claim in sentence.claims[place]) for place in sides])

@@ -10,7 +10,7 @@ from typing import Any
 
 from ragauge.errors import DataError, UsageError
 
-LEAST = 50     # labels that a weight rests on
+LEAST = 50  # labels that a weight rests on
 
 
 def weight_of(right: float, n: float) -> float:

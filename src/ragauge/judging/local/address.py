@@ -21,29 +21,47 @@ from ragauge.text.specifics import NAME, find
 from ragauge.text.tokens import words
 from ragauge.text.word_files import read_patterns
 
-Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)
+Levels = tuple[float, float, float]  # P(fully), P(partly), P(no)
 
-SHORT = 5              # words: too few to share any with the question
-SHORT_SENTENCE = 2     # … of what ends as a sentence does, where a word may be what is a phrase in English
-BEGINNING = 200        # characters within which more words than that show
-LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
+SHORT = 5  # words: too few to share any with the question
+SHORT_SENTENCE = 2  # … of what ends as a sentence does, where a word may be what is a phrase in English
+BEGINNING = 200  # characters within which more words than that show
+LOOKED_AT = 20_000  # characters of an answer; what it is about shows by then
 LONGEST_QUERY = 2_000
 MOST_PARTS = 6
-PLAIN: frozenset[Slot | None] = frozenset(("number", "time", "name", "place", "reason"))     # by which a part is read
+PLAIN: frozenset[Slot | None] = frozenset(("number", "time", "name", "place", "reason"))  # by which a part is read
 # What stays of P(fully), and becomes "partly" and "no", where something asked for is not there: unclear, since what is
 # not seen may be there. On public sets people's own answers lack it in 3 to 15 %, texts on the topic in 8 to 60 %.
 OPEN = (0.25, 0.375, 0.375)
-NOTHING = 0.75        # share of P(fully) that becomes "no" where the answer says nothing
-CUTS = (0.25, 0.75)    # expected values that part "no" from "partly" and "partly" from "fully": nearest of 0, 0.5 and 1
+NOTHING = 0.75  # share of P(fully) that becomes "no" where the answer says nothing
+CUTS = (0.25, 0.75)  # expected values that part "no" from "partly" and "partly" from "fully": nearest of 0, 0.5 and 1
 
 LEXICAL = (
-    "coverage", "first", "bigrams", "grams", "beside_names", "new", "query_length",
-    "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice", "holds_manner", "yes_no", "not_yes_no",
-)  # fmt: skip
+    "coverage",
+    "first",
+    "bigrams",
+    "grams",
+    "beside_names",
+    "new",
+    "query_length",
+    "lacks_exact",
+    "lacks_name",
+    "lacks_manner",
+    "lacks_choice",
+    "holds_manner",
+    "yes_no",
+    "not_yes_no",
+)
 LACKS = {
-    "number": "lacks_exact", "time": "lacks_exact", "name": "lacks_name", "place": "lacks_name",
-    "reason": "lacks_manner", "manner": "lacks_manner", "comparison": "lacks_choice", "choice": "lacks_choice",
-}  # fmt: skip
+    "number": "lacks_exact",
+    "time": "lacks_exact",
+    "name": "lacks_name",
+    "place": "lacks_name",
+    "reason": "lacks_manner",
+    "manner": "lacks_manner",
+    "comparison": "lacks_choice",
+    "choice": "lacks_choice",
+}
 
 FORMS = read_patterns(__file__, "address")
 
@@ -79,11 +97,11 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
     evidence_found = evidence(query, shown, answer, mode)
     evidence_found["cosine"] = 0.0 if cosine is None else cosine
     levels = scorer.levels([evidence_found[name] for name in scorer.names])
-    if mode == "words" and _says_nothing(query, shown, evidence_found):     # most likely none
+    if mode == "words" and _says_nothing(query, shown, evidence_found):  # most likely none
         stays = round((1 - NOTHING) * levels[0], 6)
         levels = stays, 0.0, round(1 - stays, 6)
     elif stated.declined or (mode == "words" and _is_open(query, shown, evidence_found)):
-        stays, half, none = (round(share * levels[0], 6) for share in OPEN)     # maybe a partial one, or none
+        stays, half, none = (round(share * levels[0], 6) for share in OPEN)  # maybe a partial one, or none
         levels = stays, round(levels[1] + half, 6), round(levels[2] + none, 6)
     return Addressed(label(levels), levels)
 
@@ -167,7 +185,7 @@ def _every_part(query: str, answer: str) -> bool:
     its own.
     """
     parts = FORMS["part"].split(query)[:MOST_PARTS]
-    parts = [part for part in parts if part and FORMS["asks"].match(part)]     # "…? I heard so."
+    parts = [part for part in parts if part and FORMS["asks"].match(part)]  # "…? I heard so."
     if len(parts) < 2:
         return True
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]

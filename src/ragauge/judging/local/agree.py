@@ -21,19 +21,19 @@ from ragauge.text.sentences import split
 from ragauge.text.specifics import EXACT, find
 
 VERSION = 3
-UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it open
-MOST_LONG = 16     # other accepted answers that are no phrases and are looked at
+UNDECIDED = 0.45  # most that p may be where the rules for numbers leave it open
+MOST_LONG = 16  # other accepted answers that are no phrases and are looked at
 
 
 class ComparedClaim(NamedTuple):
     """One answer claim beside the reference."""
 
-    found: Weighed     # its support by the reference claims and the longer accepted answers
-    against: Sequence[bool]     # per reference claim, whether it is an altered copy of it
-    states: float | None     # the probability of what it states; None where it states nothing
-    copied: bool     # whether it stands in the reference word for word
-    touches: bool     # whether it may be a form of a short reference
-    denied: bool = False     # whether it begins with yes where the reference begins with no, or the other way round
+    found: Weighed  # its support by the reference claims and the longer accepted answers
+    against: Sequence[bool]  # per reference claim, whether it is an altered copy of it
+    states: float | None  # the probability of what it states; None where it states nothing
+    copied: bool  # whether it stands in the reference word for word
+    touches: bool  # whether it may be a form of a short reference
+    denied: bool = False  # whether it begins with yes where the reference begins with no, or the other way round
 
     @property
     def verdict(self) -> Agreement:
@@ -117,7 +117,7 @@ def _compared(
     )
     wording = Wording([text for text in (*theirs, bare(inputs.reference)) if not is_short(text)])
     short = len(theirs) == 1 and stated[0] is None and is_short(theirs[0])
-    by_rule = short and bool(find(theirs[0], EXACT))     # not by the words that are shared with a short reference
+    by_rule = short and bool(find(theirs[0], EXACT))  # not by the words that are shared with a short reference
 
     def weigh(text: str) -> Weighed:
         found = reference.weigh(text)

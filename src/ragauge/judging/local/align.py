@@ -23,8 +23,8 @@ for _line in WORDS["nicknames"].replace("\n", " ").split("|"):
     _names = frozenset(_line.split())
     for _name in _names:
         NICKNAMES[_name] = NICKNAMES.get(_name, frozenset()) | _names
-MISSPELLED = 0.8      # likeness from which on two words are two spellings of one
-SHORTEST = 4          # letters of a name that another may begin with
+MISSPELLED = 0.8  # likeness from which on two words are two spellings of one
+SHORTEST = 4  # letters of a name that another may begin with
 
 
 @lru_cache(maxsize=2_048)
@@ -65,7 +65,7 @@ def _alike(one: str, other: str, *, shared: bool) -> bool:
     if ((shared and len(shorter) == 1) or len(shorter) >= SHORTEST) and longer.startswith(shorter):
         return True
     if len(shorter) >= SHORTEST and len(longer) - len(shorter) >= SHORTEST - 1 and longer.endswith(shorter):
-        return True     # the head of a compound: Frist, Rückgabefrist
+        return True  # the head of a compound: Frist, Rückgabefrist
     if shorter.isdigit() or len(shorter) < SHORTEST or one[0] != other[0]:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MISSPELLED
@@ -78,10 +78,10 @@ Worth = tuple[float, Relation]
 # what a pair is worth, and what an item costs that has no partner
 CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
 RIVALS = 1.0
-UNMATCHED = (0.1, 0.6)       # of the claim: function word, content
-SKIPPED = (0.06, 0.3)     # of the passage
-FEWEST_DIGITS = 3         # of a number that may stand where a year does
-SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")     # of days: both ends count
+UNMATCHED = (0.1, 0.6)  # of the claim: function word, content
+SKIPPED = (0.06, 0.3)  # of the passage
+FEWEST_DIGITS = 3  # of a number that may stand where a year does
+SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")  # of days: both ends count
 
 
 class AlignedPair(NamedTuple):
@@ -126,7 +126,7 @@ def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool
     before = [0.0]
     for cost in skipped:
         before.append(0.0 if free_start else before[-1] - cost)
-    moves: list[bytearray] = []     # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
+    moves: list[bytearray] = []  # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
     for wanted, relations in zip(claim, table, strict=True):
         unmatched = UNMATCHED[wanted.content]
         left = before[0] - unmatched

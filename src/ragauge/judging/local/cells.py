@@ -13,26 +13,26 @@ from ragauge.judging.local.index import STOPS, units_of
 from ragauge.text.tables import Table, TableCell, years
 from ragauge.text.word_files import read_patterns, read_sets
 
-LONGEST = 1_000         # characters of a question or claim that are looked at
-COVERED = 0.6           # share of a row's label, by weight, that names it
-ALIKE = 0.15            # scores as near as this are ties
-MISSED = 0.8            # what a word of a label counts that is not named, against one that is
-LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
+LONGEST = 1_000  # characters of a question or claim that are looked at
+COVERED = 0.6  # share of a row's label, by weight, that names it
+ALIKE = 0.15  # scores as near as this are ties
+MISSED = 0.8  # what a word of a label counts that is not named, against one that is
+LIGHTLY = 0.3  # what a number, or "total" or "net", in a label counts where it is not named, against a word
 FORMS = read_patterns(__file__, "cells")
-PLAIN, SHARED = read_sets(__file__, "cells", "nothing shares")     # of no column of its own; asking for a share
+PLAIN, SHARED = read_sets(__file__, "cells", "nothing shares")  # of no column of its own; asking for a share
 LIGHT = frozenset(["total", "net"])
-SECTION = 0.6           # what a word of a row's section counts, against one of its label
-MOST_LINES = 12         # rows, and groups of columns, that are looked at
-KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
+SECTION = 0.6  # what a word of a row's section counts, against one of its label
+MOST_LINES = 12  # rows, and groups of columns, that are looked at
+KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])  # tell one row from another
 
 
 class NamedInClaim(NamedTuple):
     """What a question or claim names."""
 
-    words: tuple[str, ...]     # stems of its words with content, in order
-    years: tuple[int, ...]     # its years, in order
-    spans: bool     # whether it names the years between the first and the last as well
-    months: frozenset[str] = frozenset()     # names of months
+    words: tuple[str, ...]  # stems of its words with content, in order
+    years: tuple[int, ...]  # its years, in order
+    spans: bool  # whether it names the years between the first and the last as well
+    months: frozenset[str] = frozenset()  # names of months
 
 
 class LineCell(NamedTuple):
@@ -45,21 +45,21 @@ class LineCell(NamedTuple):
 class TableLine(NamedTuple):
     """Cells of one thing over time, or over columns of one kind."""
 
-    row: int | None     # whose row it is; None = a column, whose rows are years
-    place: int     # where the words that name it stand in the question
-    header: str     # what the columns say beside their years
-    entries: tuple[LineCell, ...]     # in the table's order
+    row: int | None  # whose row it is; None = a column, whose rows are years
+    place: int  # where the words that name it stand in the question
+    header: str  # what the columns say beside their years
+    entries: tuple[LineCell, ...]  # in the table's order
 
 
 class Linked(NamedTuple):
     """The part of a table that a question speaks of."""
 
-    best: tuple[TableLine, ...]     # lines of what is named best; several where nothing tells them apart
-    named: tuple[TableLine, ...]     # one line for each thing that is named, in the order of the question
+    best: tuple[TableLine, ...]  # lines of what is named best; several where nothing tells them apart
+    named: tuple[TableLine, ...]  # one line for each thing that is named, in the order of the question
     # where several kinds of columns are named, the best row's line of each, in the order of the question
     sides: tuple[TableLine, ...]
-    covered: float     # share of the best label that is named, by weight
-    dated: bool     # every year asked for has a column or a row of its own, or none is asked for
+    covered: float  # share of the best label that is named, by weight
+    dated: bool  # every year asked for has a column or a row of its own, or none is asked for
 
 
 @lru_cache(maxsize=256)
@@ -215,7 +215,7 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], 
             if column in cells:
                 dates = above or years(table.headers[column]) or own
                 entries.append(LineCell(cells[column], dates[-1] if dates else None))
-        if ask.months and len({entry.year for entry in entries}) < len(entries):     # of several of one year, by months
+        if ask.months and len({entry.year for entry in entries}) < len(entries):  # of several of one year, by months
             asked_for = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
             entries = asked_for or entries
         if entries:
@@ -228,7 +228,7 @@ def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
     scores = _scores([_kind(header) for header in table.headers], ask.words)
     rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
     if len(rows) > 1 and not any(rows.values()):
-        return None     # rows of other things, and which is meant is not said
+        return None  # rows of other things, and which is meant is not said
     shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
     order = _named(scores, ask.words)
     named = tuple(_column_line(table, column, position, rows) for column, position in order)

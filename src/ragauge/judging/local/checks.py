@@ -22,8 +22,8 @@ from ragauge.text.word_files import read_words
 
 WORDS = read_words(__file__, "checks")
 
-HALF = 0.5         # share of the claim's content that a sentence holds for a closer look
-NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
+HALF = 0.5  # share of the claim's content that a sentence holds for a closer look
+NEXT_BEST = 0.8  # of what the best sentence holds: others that hold so much are looked at too
 MOST_SENTENCES = 3
 
 
@@ -78,7 +78,7 @@ def _closest(want: PreparedClaim, passage: Indexed) -> list[tuple[int, int]]:
     return [passage.segments[n][:2] for n in order if held[n] >= enough]
 
 
-FEWEST = 3          # words of a statement that may be a part of a sentence; a shorter one has to be the whole
+FEWEST = 3  # words of a statement that may be a part of a sentence; a shorter one has to be the whole
 LOOKED_AT = 20_000  # characters of a text
 TURNING = NEGATIONS.union(WORDS["turning"].split())
 

@@ -33,8 +33,8 @@ from ragauge.text.tokens import answer_tokens
 from ragauge.text.word_files import read_patterns, read_words
 
 ASPECTS_VERSION, CRITERIA_VERSION = 1, 2
-LONGEST = 500            # characters of a criterion that are read
-MOST_SENTENCES = 200     # of an answer that are looked at
+LONGEST = 500  # characters of a criterion that are read
+MOST_SENTENCES = 200  # of an answer that are looked at
 
 WORDS, FORMS = read_words(__file__, "criteria"), read_patterns(__file__, "criteria")
 LANGUAGES, SPELLED = (
@@ -52,7 +52,7 @@ COUNTED: Mapping[str, Callable[[str], int]] = {
     "line": lambda text: sum(bool(line.strip()) for line in text.splitlines()),
     "bullet": lambda text: sum(BULLET.match(line) is not None for line in text.splitlines()),
 }
-LIMITS: Mapping[str, Callable[[int], tuple[int, float]]] = {     # in the order in which they are tried
+LIMITS: Mapping[str, Callable[[int], tuple[int, float]]] = {  # in the order in which they are tried
     "most": lambda n: (0, n),
     "below": lambda n: (0, n - 1),
     "least": lambda n: (n, inf),
@@ -235,9 +235,9 @@ def _conjuncts(core: str) -> list[str]:
     return [*parts, core[start:]]
 
 
-MOST_COMPARED = 200     # of an answer that are compared with each aspect
-NEAR = 0.35              # relevance that will do where the kind of thing asked for is there
-SHARED = 2               # words that two aspects of one thing have in common
+MOST_COMPARED = 200  # of an answer that are compared with each aspect
+NEAR = 0.35  # relevance that will do where the kind of thing asked for is there
+SHARED = 2  # words that two aspects of one thing have in common
 
 
 def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> Asking:
@@ -302,7 +302,7 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
 def _rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
     """Of the other aspects that qualify the same thing otherwise: what only this one has, and what only they have."""
     own, qualifiers = _words(aspect), []
-    head, of, _ = aspect.partition(" of ")     # the price of plan A
+    head, of, _ = aspect.partition(" of ")  # the price of plan A
     for other in others:
         mine, theirs = own - _words(other), _words(other) - own
         if mine and theirs and len(own & _words(other)) >= SHARED and not (of and _words(head) & mine):

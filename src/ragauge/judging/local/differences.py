@@ -18,27 +18,27 @@ WORDS = read_words(__file__, "differences")
 Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]
 Side = Literal["claim", "passage"]
 
-FEWEST = 2           # equal items with content that a near-copy has, unless it is a copy but for the difference
-NEAR_COPY = 0.7      # share of the claim's items with content that have an equal partner; measured from 0.5 to 0.8
-NEARBY = 3           # items within which the next pair stands on the looser side of a difference
-REACH = 4            # items behind a negation among which the negated one is looked for
-MOST_REWORDED = 2    # words that stand for others on one side of a name
+FEWEST = 2  # equal items with content that a near-copy has, unless it is a copy but for the difference
+NEAR_COPY = 0.7  # share of the claim's items with content that have an equal partner; measured from 0.5 to 0.8
+NEARBY = 3  # items within which the next pair stands on the looser side of a difference
+REACH = 4  # items behind a negation among which the negated one is looked for
+MOST_REWORDED = 2  # words that stand for others on one side of a name
 ARTICLES = ("the", "a", "an")
 UNTIL = frozenset(["until", "unless", "till"])
 JUST = frozenset(["just", "merely", "solely"])
 FAILED = frozenset(["fail"])
-MOST_SHOWN = 8       # words of a sentence in a reason
-SYMMETRIC = frozenset(WORDS["symmetric"].split())     # bases of words that join two sides alike
+MOST_SHOWN = 8  # words of a sentence in a reason
+SYMMETRIC = frozenset(WORDS["symmetric"].split())  # bases of words that join two sides alike
 AMOUNTS: frozenset[str] = frozenset(["number", "unit", "date"])
 
 
 class Difference(NamedTuple):
     """What a claim says, and what the sentence says in its place, both as written."""
 
-    kind: Kind     # in what they differ
-    claim: str     # the claim's words, enough of them to be understood
-    passage: str     # the sentence's words
-    word: str     # the claim's differing word or words alone
+    kind: Kind  # in what they differ
+    claim: str  # the claim's words, enough of them to be understood
+    passage: str  # the sentence's words
+    word: str  # the claim's differing word or words alone
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _amounts(laid: TextAlignment, amounts: Sequence[AlignedPair]) -> Difference 
     if any(laid.claim[at].kind == "number" for at in laid.unmatched if abs(at - pair.claim) == 1) or any(
         laid.passage[at].kind == "number" for at in laid.skipped if abs(at - pair.passage) == 1
     ):
-        return None     # a part of a longer number: "seventy - seven"
+        return None  # a part of a longer number: "seventy - seven"
     mine, its = laid.words(pair)
     kind: Kind = pair.relation if pair.relation in ("unit", "date") else "number"
     if kind == "number":
@@ -275,7 +275,7 @@ def _negations(laid: TextAlignment) -> Iterator[Difference | None]:
     if any(laid.claim[at].key in FAILED for at in laid.unmatched) or any(
         laid.passage[at].key in FAILED for at in laid.skipped
     ):
-        return     # "has failed to do" is "has not done"
+        return  # "has failed to do" is "has not done"
     ahead = {its: mine for mine, its in laid.beside.items()}
     for at in laid.unmatched:
         if laid.claim[at].negates and not _second_half(laid.claim, at):
@@ -291,16 +291,20 @@ def _second_half(row: Sequence[Item], at: int) -> bool:
 
 
 def _negation(
-    row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side,
+    row: Sequence[Item],
+    at: int,
+    beside: dict[int, int],
+    others: Sequence[Item],
+    side: Side,
     replaced: Sequence[AlignedPair],
 ) -> Difference | None:
     if any(word.key in UNTIL and there not in beside for there, word in enumerate(row) if there > at):
-        return None     # "not until May" is "in May"
+        return None  # "not until May" is "in May"
     held = _negated(row, at)
     if held is None or held not in beside:
         return None
     if any(0 <= getattr(pair, side) - held < REACH for pair in replaced):
-        return None     # "not made of wood" denies no "made of steel"
+        return None  # "not made of wood" denies no "made of steel"
     first = at - 1 if at and held > at else at
     here = " ".join(dict.fromkeys(word.text for word in row[min(first, held) : max(at, held) + 1]))
     start = beside.get(first, beside[held]) if held > at else beside[held]

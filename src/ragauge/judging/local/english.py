@@ -28,7 +28,7 @@ IRREGULAR: dict[str, str] = {
     for form in entry.split()[1:]
 }
 FUNCTION_WORDS = ENGLISH | {"not", "never", "none", "nobody", "nothing", "nowhere", "hardly", "scarcely"}
-SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}     # before n't
+SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}  # before n't
 
 
 @lru_cache(maxsize=8_192)
@@ -38,13 +38,13 @@ def base(word: str) -> str:
     >>> base("went") == base("goes") == base("go"), base("was"), base("countries")
     (True, 'be', 'country')
     """
-    if word.startswith("un") and word[2:] in IRREGULAR:     # unknown, unwritten
+    if word.startswith("un") and word[2:] in IRREGULAR:  # unknown, unwritten
         return "un" + base(word[2:])
     plain = IRREGULAR.get(word, word)
     if plain in FUNCTION_WORDS:
         return plain
     stemmed = stem(plain)
-    return stemmed + "e" if stemmed in FUNCTION_WORDS else stemmed     # "noted" is no form of "not"
+    return stemmed + "e" if stemmed in FUNCTION_WORDS else stemmed  # "noted" is no form of "not"
 
 
 Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
@@ -61,10 +61,10 @@ STRENGTH = {
     for n, line in enumerate(WORDS["strengths"].strip().replace("\n", "|").split("|"))
     for word in line.split()
 }
-OVERSTATED = ((2, 3, 4, 5), (0, 3, 4, 5), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))     # by no, few, some … all
+OVERSTATED = ((2, 3, 4, 5), (0, 3, 4, 5), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))  # by no, few, some … all
 MONTHS = WORDS["months"].split()
 PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
-FEWEST_LETTERS = 4        # of a word that such a prefix turns round
+FEWEST_LETTERS = 4  # of a word that such a prefix turns round
 POSITIVE_BOUND, NEGATIVE_BOUND = ">", "<"
 
 

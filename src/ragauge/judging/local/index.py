@@ -13,12 +13,12 @@ from ragauge.text.tokens import ENGLISH, stem, words
 
 Mode = Literal["words", "grams"]
 
-LONGEST_SEGMENT = 600     # characters: a sentence without end is cut, so that a window stays a window
-MOST_PLACES = 1_000       # segments kept for one unit: more than that tells nothing about where to look
-SAMPLE = 2_000            # characters read to tell the language
-BIG = 8_000               # characters: of longer texts only a few are kept ready
+LONGEST_SEGMENT = 600  # characters: a sentence without end is cut, so that a window stays a window
+MOST_PLACES = 1_000  # segments kept for one unit: more than that tells nothing about where to look
+SAMPLE = 2_000  # characters read to tell the language
+BIG = 8_000  # characters: of longer texts only a few are kept ready
 GRAM = 4
-KIN = 5                   # first letters that two words of one family share: "founder", "foundation"
+KIN = 5  # first letters that two words of one family share: "founder", "foundation"
 STOPS = ENGLISH | {stem(word) for word in ENGLISH}
 
 
@@ -33,9 +33,9 @@ class Segment(NamedTuple):
 class Indexed(NamedTuple):
     """A text made ready for comparison."""
 
-    segments: tuple[Segment, ...]     # in order; those without a unit are left out
-    places: Mapping[str, Sequence[int]]     # unit -> numbers of the segments that hold it, ascending
-    size: int     # units in all
+    segments: tuple[Segment, ...]  # in order; those without a unit are left out
+    places: Mapping[str, Sequence[int]]  # unit -> numbers of the segments that hold it, ascending
+    size: int  # units in all
     # first letters of a word -> numbers of the segments with a word that begins so; words only
     kin: Mapping[str, Collection[int]]
 
@@ -50,7 +50,7 @@ def mode_of(texts: Sequence[str]) -> Mode:
             english += len(sample)
         elif code != "und":
             foreign += len(sample)
-    if not english and not foreign:     # short texts, which tell more together than each for itself
+    if not english and not foreign:  # short texts, which tell more together than each for itself
         foreign = guess("\n".join(texts)[:SAMPLE]) not in ("en", "und")
     return "grams" if foreign > english else "words"
 
@@ -136,7 +136,7 @@ _big = lru_cache(maxsize=4)(build)
 def _searchable(text: str) -> Haystack:
     if len(text) <= SAMPLE:
         return Haystack.of((text,))
-    return Haystack.of(tuple([text[start:end] for start, end in _spans(text)]))     # linear in any long text
+    return Haystack.of(tuple([text[start:end] for start, end in _spans(text)]))  # linear in any long text
 
 
 _kept_haystack = lru_cache(maxsize=256)(_searchable)

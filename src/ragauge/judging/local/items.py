@@ -17,8 +17,8 @@ from ragauge.text.tokens import OPENERS, PARTICLES, TITLES, WEEKDAYS, stem
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 COMMON_ENDINGS = ("s", "ing", "ed", "ly", "er", "est", "ion", "ment", "ity", "ness", "ers", "ful", "ive", "al", "able")
-MOST = 240                # items of a text that are looked at
-OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
+MOST = 240  # items of a text that are looked at
+OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")  # a sentence begins
 INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
 SMALL = re.compile(r"\b[a-z]+")
 BRACKETS = re.compile(r"\([^()]{0,200}\)")
@@ -36,18 +36,18 @@ SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
 class Item:
     """One piece of a sentence: characters [start, end)."""
 
-    kind: Literal["word", "name", "number", "date"]     # what it is
-    text: str     # as written
-    start: int     # first character
-    end: int     # one past the last
-    key: str     # what it is compared by
-    stem: str     # the second form to compare by: "found" may be of "find" or of "found"
-    content: bool     # whether it says something by itself
-    parts: tuple[str, ...] = ()     # words of a name; readings of a date
-    measure: Measure | None = None     # of a number
-    figure: str = ""     # of a number, without its unit
-    capital: bool = False     # a word that may be a name: only its place may ask for the capital
-    label: bool = False     # a number that only tells things of a kind apart: Hub 3
+    kind: Literal["word", "name", "number", "date"]  # what it is
+    text: str  # as written
+    start: int  # first character
+    end: int  # one past the last
+    key: str  # what it is compared by
+    stem: str  # the second form to compare by: "found" may be of "find" or of "found"
+    content: bool  # whether it says something by itself
+    parts: tuple[str, ...] = ()  # words of a name; readings of a date
+    measure: Measure | None = None  # of a number
+    figure: str = ""  # of a number, without its unit
+    capital: bool = False  # a word that may be a name: only its place may ask for the capital
+    label: bool = False  # a number that only tells things of a kind apart: Hub 3
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def _words(text: str, start: int, end: int) -> Iterator[Item]:
         if word == "s" and text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
         if word == "no" and text[match.end() : match.end() + 1] in (".", ","):
-            continue     # an answer of its own, or short for number
+            continue  # an answer of its own, or short for number
         if word.endswith("n't") or word == "cannot":
             head = word.removesuffix("n't").removesuffix("not")
             if head:

@@ -28,7 +28,7 @@ from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.text.specifics import ClaimKind
 
-GENERATION = 8     # raised when the code that scores changes a verdict
+GENERATION = 8  # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
@@ -118,7 +118,7 @@ def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
 
 
 KINDS: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
-LEAST_SHARE, SEEN_WELL = 0.05, 0.95     # kinds that are rarer, or nearly always found, need no word
+LEAST_SHARE, SEEN_WELL = 0.05, 0.95  # kinds that are rarer, or nearly always found, need no word
 
 
 def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:

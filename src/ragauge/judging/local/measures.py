@@ -18,9 +18,9 @@ from ragauge.text.word_files import read_patterns, read_words
 
 LISTS, FORMS = read_words(__file__, "measures"), read_patterns(__file__, "measures")
 
-LONGEST = 20_000        # characters of a text whose amounts are looked for
-LOOSE = 0.51            # of the last digit that is written: a result is rounded to it
-MOST_SHIFT = 15         # power of ten: no table is kept in more than that
+LONGEST = 20_000  # characters of a text whose amounts are looked for
+LOOSE = 0.51  # of the last digit that is written: a result is rounded to it
+MOST_SHIFT = 15  # power of ten: no table is kept in more than that
 SHIFTS = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 MONEY = frozenset("$€£¥₹")
 
@@ -28,12 +28,12 @@ MONEY = frozenset("$€£¥₹")
 class Amount(NamedTuple):
     """An amount of a claim."""
 
-    written: float     # its value without its multiplier
-    shift: int     # the power of ten of its multiplier; 0 without one
-    step: float     # what the last digit that is written counts, likewise without it
-    percent: bool     # whether it is a percentage
-    unit: str     # its unit or currency, canonical; "" without one
-    specific: Specific     # where it stands
+    written: float  # its value without its multiplier
+    shift: int  # the power of ten of its multiplier; 0 without one
+    step: float  # what the last digit that is written counts, likewise without it
+    percent: bool  # whether it is a percentage
+    unit: str  # its unit or currency, canonical; "" without one
+    specific: Specific  # where it stands
 
     def is_value(self, value: float, scale: int | None, *, percent: bool = False) -> bool:
         """Whether it is a value of a table, rounded to the digits that are written.
@@ -88,7 +88,7 @@ def _amount(text: str, specific: Specific) -> Amount | None:
     try:
         value = float(specific.normal.removesuffix("%"))
     except ValueError:
-        return None      # a time or a version
+        return None  # a time or a version
     read = digits(plain(specific.text), 0, len(specific.text))
     bare = float(canonical(*read[:2])) if read else abs(value)
     shift = round(log10(abs(value) / bare)) if bare and value else 0
@@ -114,11 +114,11 @@ def without(text: str, taken: Iterable[Amount]) -> str:
     return "".join(rest)
 
 
-LARGE = 1_000          # from here on a rounded number is no other number
-ROUGHLY = 0.1          # most that a number called rough may be off
-ROUGH_YEARS = 10       # most that a year called rough may be off: "around 1450"
-EXACTLY = 0.02         # and of one whose units differ by a power of ten, or are of time: "105 cm" is not 1 m
-CONVERTED = 0.05       # most that a converted number may be off: "5 km (3 miles)"
+LARGE = 1_000  # from here on a rounded number is no other number
+ROUGHLY = 0.1  # most that a number called rough may be off
+ROUGH_YEARS = 10  # most that a year called rough may be off: "around 1450"
+EXACTLY = 0.02  # and of one whose units differ by a power of ten, or are of time: "105 cm" is not 1 m
+CONVERTED = 0.05  # most that a converted number may be off: "5 km (3 miles)"
 FAMILIES = {
     unit: (family, float(size))
     for family, unit, size in (entry.split() for entry in LISTS["families"].strip().replace("\n", "|").split("|"))
@@ -129,17 +129,17 @@ SPELLINGS = {
     for unit, _, names in [entry.partition(": ")]
     for name in names.split()
 }
-LETTERS = ("m", "g", "l", "V", "W", "h", "s")     # units of one letter, written like this
-COUNTED = frozenset(["times", "people", "px"])     # not measured: other words tell what is counted
+LETTERS = ("m", "g", "l", "V", "W", "h", "s")  # units of one letter, written like this
+COUNTED = frozenset(["times", "people", "px"])  # not measured: other words tell what is counted
 
 
 class Measure(NamedTuple):
     """A number as it stands in a text."""
 
-    values: tuple[str, ...]     # its canonical forms; two where the spelling has two readings
-    unit: str     # canonical; "" where none is known
-    rough: bool     # called rough by the words before it
-    year: bool = False     # written and placed as a year is
+    values: tuple[str, ...]  # its canonical forms; two where the spelling has two readings
+    unit: str  # canonical; "" where none is known
+    rough: bool  # called rough by the words before it
+    year: bool = False  # written and placed as a year is
 
 
 def unit_after(text: str, end: int) -> tuple[str, int]:
@@ -162,7 +162,7 @@ def unit_of(text: str, number: Specific) -> tuple[str, int]:
     """The unit of a number of a text, and where it ends; "" and the end of the number where there is none."""
     if number.kind == "percent":
         return "%", number.end
-    unit = "" if number.unit == "in" else number.unit     # "3 in 4"
+    unit = "" if number.unit == "in" else number.unit  # "3 in 4"
     name, end = unit_after(text, number.end)
     if name and (unit in ("", name) or unit not in "$€£¥₹"):
         return name, end
@@ -198,10 +198,10 @@ def same_amount(measure: Measure, other: Measure) -> bool:
     if measure.rough or other.rough:
         return not (measure.year and other.year) or abs(first - second) <= ROUGH_YEARS
     if not measure.unit and not other.unit and max(first, second) <= LAST_YEAR:
-        return False     # years
+        return False  # years
     if max(abs(first), abs(second)) < LARGE:
         return False
-    rough, exact = sorted((first, second), key=_digits)     # the one with fewer digits that count, rounded
+    rough, exact = sorted((first, second), key=_digits)  # the one with fewer digits that count, rounded
     digits = _digits(rough)
     if rough == 0 or exact == 0 or digits == _digits(exact):
         return False
@@ -238,7 +238,7 @@ def _converted(measure: Measure, other: Measure) -> bool:
 def value(normal: str) -> float | None:
     """The value of a canonical number or percentage; None of a clock time or a version."""
     if "." in normal and normal[-1] == "0":
-        return None     # a version: the zeros at the end of a value are left out
+        return None  # a version: the zeros at the end of a value are left out
     try:
         return float(normal.removesuffix("%"))
     except ValueError:

@@ -55,7 +55,7 @@ def _dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
     return [entry for entry in line.entries if entry.year is not None and (not several or entry.year in several)]
 
 
-EVERY = -1              # not one thing that is named, but any
+EVERY = -1  # not one thing that is named, but any
 
 
 class Met(NamedTuple):
@@ -66,16 +66,16 @@ class Met(NamedTuple):
     end: int
     strength: Strength
     reason: str = ""
-    sure: bool = True     # False where it is only if the table has the multiplier that the claim says
+    sure: bool = True  # False where it is only if the table has the multiplier that the claim says
 
 
 class PassageTable(NamedTuple):
     """A table of a passage."""
 
-    passage: int     # its number
-    table: Table     # as read
-    scales: tuple[int, ...]     # powers of ten that its numbers may be meant in
-    told: bool     # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
+    passage: int  # its number
+    table: Table  # as read
+    scales: tuple[int, ...]  # powers of ten that its numbers may be meant in
+    told: bool  # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
 
     def holds(self, amount: Amount, value: float, cell: TableCell, *, percent: bool) -> bool | None:
         """Whether an amount is a number as this cell has it: True, None where it is if the scale is right, else False.
@@ -101,11 +101,11 @@ class PassageTable(NamedTuple):
 class TablePart(NamedTuple):
     """The part of a table that a claim speaks of."""
 
-    own: PassageTable     # the table
-    part: Linked     # its lines
-    ask: NamedInClaim     # what is named
-    query: str     # the question
-    text: str     # question and claim
+    own: PassageTable  # the table
+    part: Linked  # its lines
+    ask: NamedInClaim  # what is named
+    query: str  # the question
+    text: str  # question and claim
 
     def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         """How an amount is met; None where it is not.

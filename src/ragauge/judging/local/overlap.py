@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ragauge.judging.local.index import KIN, Indexed, Mode, carries_content, units_of
 
-LONGEST_CLAIM = 256      # units looked at: bounds the work on an endless sentence
-LONGEST_WINDOW = 512     # units compared in order
-MOST_EVIDENCE = 20_000   # units: the longest that was measured
-NARROW = 3               # segments of the window that decides
+LONGEST_CLAIM = 256  # units looked at: bounds the work on an endless sentence
+LONGEST_WINDOW = 512  # units compared in order
+MOST_EVIDENCE = 20_000  # units: the longest that was measured
+NARROW = 3  # segments of the window that decides
 
 # in the order of the coefficients; what each is stands in docs/local-judge.md
 FEATURES = (
@@ -39,34 +39,34 @@ Runs = Mapping[tuple[str, ...], int]
 class PreparedClaim(NamedTuple):
     """A claim made ready."""
 
-    units: tuple[str, ...]     # its units in order
-    content: tuple[str, ...]     # those with content in order
-    distinct: tuple[str, ...]     # those with content, each once
-    bigrams: Runs     # its pairs of neighbouring units, numbered; a claim of one unit has itself
-    trigrams: Runs     # its threes likewise
-    pairs: Runs     # its pairs of neighbouring units with content likewise
+    units: tuple[str, ...]  # its units in order
+    content: tuple[str, ...]  # those with content in order
+    distinct: tuple[str, ...]  # those with content, each once
+    bigrams: Runs  # its pairs of neighbouring units, numbered; a claim of one unit has itself
+    trigrams: Runs  # its threes likewise
+    pairs: Runs  # its pairs of neighbouring units with content likewise
 
 
-MASKS = ("found", "three", "five", "kin", "bigrams", "trigrams", "pairs")     # what several hold together is the union
+MASKS = ("found", "three", "five", "kin", "bigrams", "trigrams", "pairs")  # what several hold together is the union
 
 
 class Overlap(NamedTuple):
     """What one passage holds of a claim, or several taken together. Sets of what the claim has are bit masks."""
 
-    passage: int     # its number, from 1; of several the one that holds most
-    start: int = 0     # first character of its best window
-    end: int = 0     # one past the window's last character
-    found: int = 0     # units found anywhere in the passage
-    one: int = 0     # units of its best segment
-    three: int = 0     # units of its best window of three segments
-    five: int = 0     # units of its best window of five
-    kin: int = 0     # units of its best window of three, those included of which it holds another word of the family
-    rouge_l: float = 0.0     # longest common subsequence with the window, as a share of the claim's units
-    rouge_l_content: float = 0.0     # the same of the units with content
-    bigrams: int = 0     # the claim's pairs of neighbours that the window holds
-    trigrams: int = 0     # the same of threes
-    pairs: int = 0     # the same of pairs of neighbouring units with content
-    size: int = 0     # units in the passage
+    passage: int  # its number, from 1; of several the one that holds most
+    start: int = 0  # first character of its best window
+    end: int = 0  # one past the window's last character
+    found: int = 0  # units found anywhere in the passage
+    one: int = 0  # units of its best segment
+    three: int = 0  # units of its best window of three segments
+    five: int = 0  # units of its best window of five
+    kin: int = 0  # units of its best window of three, those included of which it holds another word of the family
+    rouge_l: float = 0.0  # longest common subsequence with the window, as a share of the claim's units
+    rouge_l_content: float = 0.0  # the same of the units with content
+    bigrams: int = 0  # the claim's pairs of neighbours that the window holds
+    trigrams: int = 0  # the same of threes
+    pairs: int = 0  # the same of pairs of neighbouring units with content
+    size: int = 0  # units in the passage
 
 
 @lru_cache(maxsize=512)

@@ -9,20 +9,20 @@ from typing import NamedTuple
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
 from ragauge.text.word_files import read_patterns
 
-MOST_ROWS = 4           # rows that an operation may be between
-MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
+MOST_ROWS = 4  # rows that an operation may be between
+MOST_ENTRIES = 8  # numbers of one row that are summed or averaged
 FORMS = read_patterns(__file__, "reckoned")
 
 
 class Result(NamedTuple):
     """A value that follows from numbers of a table by one operation."""
 
-    value: float     # percentages in hundredths
-    percent: bool     # whether it is one
-    formula: str     # the operation, in figures
-    signs: bool     # whether its sign may be either
-    entries: tuple[LineCell, ...]     # the numbers it is made of
-    pure: bool = False     # whether it has no unit, so that the table's scale is none of its
+    value: float  # percentages in hundredths
+    percent: bool  # whether it is one
+    formula: str  # the operation, in figures
+    signs: bool  # whether its sign may be either
+    entries: tuple[LineCell, ...]  # the numbers it is made of
+    pure: bool = False  # whether it has no unit, so that the table's scale is none of its
 
 
 def results(part: Linked, ask: NamedInClaim, text: str) -> Iterator[Result]:
@@ -72,7 +72,7 @@ def _changes(line: TableLine, asked: tuple[int, ...], text: str) -> Iterator[Res
         percent = old.cell.percent and new.cell.percent
         if old.cell.percent != new.cell.percent:
             continue
-        spent = a <= 0 and b <= 0      # costs and outflows, written as such: either way of counting
+        spent = a <= 0 and b <= 0  # costs and outflows, written as such: either way of counting
         yield Result(b - a, percent, f"{b:,g} − {a:,g}", either or spent, (old, new))
         if a:
             formula = f"({b:,g} − {a:,g}) / {abs(a):,g}"

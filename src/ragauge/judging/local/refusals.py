@@ -12,17 +12,17 @@ from functools import cache, cached_property
 from ragauge.text.language import LATIN, guess
 from ragauge.text.word_files import LOOKED_AT, compiled, join_lines, read_words
 
-CONDUCT_CHARS = 1_000     # of an answer in which a rule of conduct is looked for
-FILES = ("english", "sources", "germanic", "romance", "slavic", "south", "east")     # in `words/refusals`
-MORE_ENGLISH = frozenset(["sources"])     # which uses the words of english.toml
+CONDUCT_CHARS = 1_000  # of an answer in which a rule of conduct is looked for
+FILES = ("english", "sources", "germanic", "romance", "slavic", "south", "east")  # in `words/refusals`
+MORE_ENGLISH = frozenset(["sources"])  # which uses the words of english.toml
 # those with wordings
 LANGUAGES = frozenset(
     ["en", "de", "nl", "sv", "fr", "es", "it", "pt", "pl", "tr", "zh", "ja", "ko", "ru", "uk", "ar", "hi"]
 )
-MOST_SENTENCES = 150      # of a refusal; what is longer says something
-LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
+MOST_SENTENCES = 150  # of a refusal; what is longer says something
+LONGEST_DIVIDED = 600  # characters of a sentence within which a "but" is looked for
 CHARACTER_SET = re.compile(r"\[[^\]]*\]")
-CUT_OFF_WORDS = 6         # of a last sentence that breaks off
+CUT_OFF_WORDS = 6  # of a last sentence that breaks off
 
 
 class Declining:
@@ -145,7 +145,7 @@ def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     for text, verdict in zip(texts, told, strict=True):
         wraps = verdict is None or only_wraps(verdict) or (_matches("equation", verdict) and not _amounts(verdict))
         if 0 < len(answers) == len(texts) - 1 and len(text.split()) <= CUT_OFF_WORDS and text.isascii():
-            wraps = wraps or (_pattern("stop").search(text) is None and not _amounts(text))     # it breaks off
+            wraps = wraps or (_pattern("stop").search(text) is None and not _amounts(text))  # it breaks off
         if _pattern("lead_end").search(text):
             listing = _matches("needing", text)
         elif not _pattern("item").match(text):
@@ -161,7 +161,7 @@ def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
         if no:
             start = _unquoted(text)
             by_rule = any(declining.conduct.search(start) is not None for declining in _hinted(start))
-            return by_rule and _matches("conduct", " ".join(texts)[: CONDUCT_CHARS])
+            return by_rule and _matches("conduct", " ".join(texts)[:CONDUCT_CHARS])
         if not only_wraps(text):
             return False
     return False

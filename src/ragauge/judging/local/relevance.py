@@ -24,10 +24,10 @@ from ragauge.text.tokens import words
 
 LEXICAL = ("coverage", "bigrams", "grams", "query_length", "text_length")
 FEATURES = ("cosine", *LEXICAL)
-FEWEST_UNITS: Mapping[Mode, int] = {"words": 0, "grams": 20}     # of a text: shorter ones were not trained on
-LONGEST_QUERY = 128      # units with content that are looked at
-FEWEST_WORDS = 20        # of a text in plain letters that tells its language; a shorter one is taken for English
-EMBEDDED = 4_000         # characters of a text that are embedded: its vector is a mean, and hardly moves after that
+FEWEST_UNITS: Mapping[Mode, int] = {"words": 0, "grams": 20}  # of a text: shorter ones were not trained on
+LONGEST_QUERY = 128  # units with content that are looked at
+FEWEST_WORDS = 20  # of a text in plain letters that tells its language; a shorter one is taken for English
+EMBEDDED = 4_000  # characters of a text that are embedded: its vector is a mean, and hardly moves after that
 
 
 class PreparedQuestion:

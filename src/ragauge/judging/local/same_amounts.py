@@ -16,18 +16,18 @@ from ragauge.text.numerals import ORDINALS, UNITS
 from ragauge.text.specifics import Specific
 from ragauge.text.tokens import stem, words
 
-PER_CENT, PER_CENT_STEPS = 0.01, 2      # 5.4 % is 0.054: two more decimals
-FEWEST_DIGITS = 2       # of an amount that another may be rounded to
-CLOSE = 1e-9            # share of a value that is lost in reckoning
+PER_CENT, PER_CENT_STEPS = 0.01, 2  # 5.4 % is 0.054: two more decimals
+FEWEST_DIGITS = 2  # of an amount that another may be rounded to
+CLOSE = 1e-9  # share of a value that is lost in reckoning
 _COUNTS = {"one": 1, "two": 2, "three": 3, "1": 1, "2": 2, "3": 3}
 
 
 class AskedForm(NamedTuple):
     """In what form a question asks for an amount."""
 
-    scale: int | None = None     # the power of ten that it names ("in USD millions"); None without one
-    percent: bool = False     # whether it names per cent
-    decimals: int | None = None     # to how many decimals it asks to round; None without
+    scale: int | None = None  # the power of ten that it names ("in USD millions"); None without one
+    percent: bool = False  # whether it names per cent
+    decimals: int | None = None  # to how many decimals it asks to round; None without
 
     @classmethod
     def of(cls, query: str) -> AskedForm:
@@ -49,11 +49,11 @@ class AskedForm(NamedTuple):
 class AmountReading(NamedTuple):
     """What an amount may mean."""
 
-    value: float     # in units
-    step: float     # what its last written digit counts
-    named: bool     # whether its scale or per cent is written beside it or named in the question
-    percent: bool = False     # whether it is per cent
-    told: bool = False     # whether the question has said that it is in this scale
+    value: float  # in units
+    step: float  # what its last written digit counts
+    named: bool  # whether its scale or per cent is written beside it or named in the question
+    percent: bool = False  # whether it is per cent
+    told: bool = False  # whether the question has said that it is in this scale
 
     @property
     def whole(self) -> bool:
@@ -113,7 +113,7 @@ def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[A
 
 def _same(meant: AmountReading, own: AmountReading) -> bool:
     if (meant.percent and own.whole) or (own.percent and meant.whole):
-        return False     # 100% is no count of 1
+        return False  # 100% is no count of 1
     off = abs(meant.value - own.value)
     if off <= CLOSE * abs(meant.value):
         return True

@@ -20,31 +20,31 @@ from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem
 from ragauge.text.word_files import read_patterns, read_words
 
-MOST_WORDS = 8          # of a phrase
-MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
-LOOKED_AT = 4_000       # characters of a claim
-REACH = 3               # words that may stand between those of a phrase, and as many again as it has words
-LONG_WORD = 7           # letters from which on one may differ
-COMPOUND = 4            # letters from which on a phrase may be written in one word
-BEFORE = 3              # words before a mention that may negate it
+MOST_WORDS = 8  # of a phrase
+MOST_SENTENCE_WORDS = 3  # of one that ends as a sentence does
+LOOKED_AT = 4_000  # characters of a claim
+REACH = 3  # words that may stand between those of a phrase, and as many again as it has words
+LONG_WORD = 7  # letters from which on one may differ
+COMPOUND = 4  # letters from which on a phrase may be written in one word
+BEFORE = 3  # words before a mention that may negate it
 MOST_READINGS = 8
-ROUND_ZEROS = 2         # at the end of a number that is taken for a rounded one
+ROUND_ZEROS = 2  # at the end of a number that is taken for a rounded one
 
 WORDS, FORMS = read_words(__file__, "short_answers"), read_patterns(__file__, "short_answers")
 EITHER, EACH = FORMS["either"], FORMS["each"]
-SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
+SPELLED = {"one": "1", "zero": "0"}  # no numbers to check elsewhere ("one of them"), but they are as a whole answer
 ARTICLES = frozenset(WORDS["articles"].split())
-HELD = "\ue000"     # stands around the number of an identifier; of the private use area
+HELD = "\ue000"  # stands around the number of an identifier; of the private use area
 
 
 class ReferencePart(NamedTuple):
     """One member of a short reference."""
 
-    words: tuple[str, ...]     # stems of its words with content, numbers left out; of all its words where none has any
-    numbers: tuple[Specific, ...]     # its numbers, dates and percentages
-    joined: str     # its words in one
-    compound: bool = True     # whether that is long enough to be looked for as it is
-    codes: tuple[str, ...] = ()     # its identifiers of code, which have to stand there as they are
+    words: tuple[str, ...]  # stems of its words with content, numbers left out; of all its words where none has any
+    numbers: tuple[Specific, ...]  # its numbers, dates and percentages
+    joined: str  # its words in one
+    compound: bool = True  # whether that is long enough to be looked for as it is
+    codes: tuple[str, ...] = ()  # its identifiers of code, which have to stand there as they are
 
     @property
     def is_bare(self) -> bool:
@@ -188,7 +188,7 @@ class AnswerClaim:
                 return False
             if one_amount(part.amount, self.text, self.query):
                 return True
-            target = measured(part.amount)[0]     # 5 km for 5,000 m
+            target = measured(part.amount)[0]  # 5 km for 5,000 m
             others = (measure for measure in measured(self.text) if measure.unit not in ("", target.unit))
             return bool(target.unit) and any(same_amount(target, measure) for measure in others)
         if not part.words:
@@ -196,10 +196,10 @@ class AnswerClaim:
             return not count or stands_alone(part.numbers[0], self.text, self.query)
         places = [self.where(word) for word in part.words]
         reach = 2 * len(places) + REACH if len(places) > 1 else 0
-        first = min(places, key=len)      # where all the words stand near each other
+        first = min(places, key=len)  # where all the words stand near each other
         near = (at for at in first if all(any(abs(other - at) <= reach for other in row) for row in places))
         position = next(near, None)
-        if position is None:      # whatever is put between them: seashells, sea-shells, sea shells
+        if position is None:  # whatever is put between them: seashells, sea-shells, sea shells
             ends = (at for at in self.edges if at + len(part.joined) in self.edges)
             return part.compound and any(self.joined.startswith(part.joined, at) for at in ends)
         before = self.words[max(0, position - BEFORE) : position]
@@ -264,7 +264,6 @@ class AnswerClaim:
         return shared / max(1, sum(map(len, part.words)))
 
 
-
 def is_figure(specific: Specific) -> bool:
     """Whether a number is told by its figures alone, without a unit or a scale."""
     return specific.kind == "number" and not specific.unit and FORMS["figure"].fullmatch(specific.text) is not None
@@ -307,6 +306,6 @@ def _alike(word: str, other: str) -> bool:
         return True
     if len(long) < LONG_WORD or len(long) - len(short) > 1:
         return False
-    pairs = zip(short, long, strict=False)     # where they part one letter is put in, left out or changed
+    pairs = zip(short, long, strict=False)  # where they part one letter is put in, left out or changed
     at = next((n for n, (left, right) in enumerate(pairs) if left != right), len(short))
     return short[at + (len(short) == len(long)) :] == long[at + 1 :]

@@ -18,7 +18,7 @@ from ragauge.text.word_files import read_patterns, read_words
 
 WORDS, FORMS = read_words(__file__, "signs"), read_patterns(__file__, "signs")
 
-LONGEST = 20_000     # characters of a passage that are looked at
+LONGEST = 20_000  # characters of a passage that are looked at
 _SAME = str.maketrans({"−": "-", "–": "-", "‐": "-", "≤": "<=", "≥": ">="})
 
 
@@ -46,15 +46,15 @@ def held(wanted: tuple[str, ...], text: str) -> bool:
     return all(sign in there or (sign in codes(sign) and stands(sign, text[:LONGEST])) for sign in wanted)
 
 
-LONGEST_SIGN = 4           # characters of a sign
-SHORTEST = 3          # letters of a name that is no sign alone, as "dot" in "dot product"
-BEFORE = 3            # words before a mention that may negate it
-LOOKED_AT = 4_000     # characters of an answer
+LONGEST_SIGN = 4  # characters of a sign
+SHORTEST = 3  # letters of a name that is no sign alone, as "dot" in "dot product"
+BEFORE = 3  # words before a mention that may negate it
+LOOKED_AT = 4_000  # characters of an answer
 
 NAMES: dict[str, tuple[str, ...]] = {sign: tuple(names.split(", ")) for sign, names in WORDS["names"].items()}
 SIGN_OF = {name: sign for sign, names in NAMES.items() for name in names}
 AROUND = "`'\"“”‘’«» \t\n"
-PROSE = frozenset("-/&.,:;!?+=|*\"'()<>[]")         # what prose uses alone: only quoted or in brackets are they meant
+PROSE = frozenset("-/&.,:;!?+=|*\"'()<>[]")  # what prose uses alone: only quoted or in brackets are they meant
 
 
 @lru_cache(maxsize=1_024)

@@ -13,16 +13,16 @@ from ragauge.text.word_files import read_patterns, read_words
 AnswerKind = Literal["number", "time", "name", "yes or no"]
 Slot = Literal["number", "time", "name", "place", "yes or no", "choice", "comparison", "reason", "manner"]
 
-LOOKED_AT = 4_000     # characters of an answer within which the asked-for thing has to stand
-SIDE = 2              # words of a side that are compared
+LOOKED_AT = 4_000  # characters of an answer within which the asked-for thing has to stand
+SIDE = 2  # words of a side that are compared
 
-LISTED = 3                               # new names that make a count without a number
+LISTED = 3  # new names that make a count without a number
 
 WORDS, FORMS = read_words(__file__, "slots"), read_patterns(__file__, "slots")
 POLAR = FORMS["polar"]
 AMOUNTS, TIMES = frozenset(WORDS["amounts"].split()), frozenset(WORDS["times"].split())
-DATING = TIMES - frozenset(WORDS["in_passing"].split())     # words that say when, even beside much else
-CLOCK = TIMES | {"am", "pm", "a.m.", "p.m.", "o'clock", "hours", "hour", "ad", "bc", "ce", "bce"}     # units of a time
+DATING = TIMES - frozenset(WORDS["in_passing"].split())  # words that say when, even beside much else
+CLOCK = TIMES | {"am", "pm", "a.m.", "p.m.", "o'clock", "hours", "hour", "ad", "bc", "ce", "bce"}  # units of a time
 COUNTING = AMOUNTS - frozenset(["no", "all", "one", "each", "every", "most", "many", "both", "often"])
 
 
@@ -86,7 +86,7 @@ def sides(query: str) -> tuple[frozenset[str], frozenset[str]] | None:
         [unit for unit in units_of(part, "words") if carries_content(unit, "words")]
         for part in (match["one"], match["other"])
     )
-    width = min(len(other), SIDE)     # "Is the cat red or black?": as many words on the left as on the right
+    width = min(len(other), SIDE)  # "Is the cat red or black?": as many words on the left as on the right
     left, right = frozenset(one[-width:]) - frozenset(other), frozenset(other[:width]) - frozenset(one)
     return (left, right) if left and right else None
 

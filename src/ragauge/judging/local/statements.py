@@ -20,7 +20,7 @@ from ragauge.text.word_files import compiled, found, read_patterns, read_words
 
 WORDS = read_words(__file__, "talk")
 TALK = compiled(WORDS["talk"], WORDS["talk_words"])
-LONGEST = 200     # characters within which an opening ends
+LONGEST = 200  # characters within which an opening ends
 FORMS = read_patterns(__file__, "statements")
 
 
@@ -40,7 +40,7 @@ def lead_in(sentence: str) -> int:
 
 LED_IN = [form for name, form in FORMS.items() if name.startswith("led_")]
 OPEN_WORDS = TURNING.union(read_words(__file__, "statements")["open"].split())
-FEWEST_LED = 3      # words behind such a lead-in
+FEWEST_LED = 3  # words behind such a lead-in
 
 
 def led_in(sentence: str) -> int:
@@ -63,29 +63,29 @@ def led_in(sentence: str) -> int:
 
 
 MOST_POINTER_WORDS = 14
-FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
-MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
-LONGEST_TALK = 200      # characters: politeness is short
+FEWEST_WORDS = 3  # of the part that answers in a sentence that declines
+MOST_LOOKED_AT = 400  # sentences in which declining is looked for: no refusal is as long
+LONGEST_TALK = 200  # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
 
 class Statements(NamedTuple):
     """An answer by sentence."""
 
-    claims: tuple[Sentence, ...]     # the sentences that state something, in order; none when the answer declines
-    refuses: bool     # whether the answer as a whole declines to answer
-    declined: bool     # whether some sentence declines, though others answer
-    shown: str     # the claims as one text: what the answer says about the question
+    claims: tuple[Sentence, ...]  # the sentences that state something, in order; none when the answer declines
+    refuses: bool  # whether the answer as a whole declines to answer
+    declined: bool  # whether some sentence declines, though others answer
+    shown: str  # the claims as one text: what the answer says about the question
 
 
 class ClaimPart(NamedTuple):
     """One claim of a sentence."""
 
-    text: str     # a statement of its own
-    own: str     # the same without the subject that was put back, and without a lead-in
-    start: int     # first character of the answer that makes it
-    end: int     # one past the last
-    within: tuple[int, int] | None = None     # of the whole sentence, where this is one part of it; else None
+    text: str  # a statement of its own
+    own: str  # the same without the subject that was put back, and without a lead-in
+    start: int  # first character of the answer that makes it
+    end: int  # one past the last
+    within: tuple[int, int] | None = None  # of the whole sentence, where this is one part of it; else None
 
 
 def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
@@ -166,7 +166,7 @@ def states(sentence: str) -> bool:
     plain = bare(sentence)
     own = words(plain)
     content = [word for word in own if stem(word) not in STOPS]
-    mark = not any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)     # "a" before an item
+    mark = not any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)  # "a" before an item
     if not content or (len(own) == 1 and own[0] in CONTENTLESS) or mark:
         return False
     if FORMS["heading"].match(sentence) or FENCE.match(sentence):

@@ -73,7 +73,7 @@ def _another_number(claim: AnswerClaim, wanted: Sequence[Specific], query: str) 
         return False
     asked = {mark.normal for mark in find(query, EXACT)}
     kinds, units = {number.kind for number in wanted}, {number.unit for number in wanted}
-    scaled = set().union(*map(figures, wanted))     # "1,577" may leave out the scale of "1,577 million"
+    scaled = set().union(*map(figures, wanted))  # "1,577" may leave out the scale of "1,577 million"
     return any(
         not (is_figure(specific) and specific.normal in scaled)
         and specific.kind in kinds
@@ -83,32 +83,32 @@ def _another_number(claim: AnswerClaim, wanted: Sequence[Specific], query: str) 
     )
 
 
-VERBATIM = 0.99        # the reference's words stand there as they are: of 2,920 such answers 99.7 % were right
-NAMED = 0.97        # its parts are there in another form or order: of 986 98.5 %
-TOLD = 0.95         # yes or no, as the reference says: not measured
-OPENED = 0.6        # yes or no alone, of a reference that says the same and more: not measured
-WHOLE = 0.9         # all sentences of another accepted answer: of 18 94 %
-SHARED = 0.35       # a part of it or another form of it may be named: of 191 68 %, of 34 with little shared 44 %
-TOUCHED = 1 / 3     # of the letters of a part of a short reference that a claim has
-ELSE = 0.13         # nothing of it, and nothing of its kind in its place: of 318 12 %
-ANOTHER = 0.07      # another thing of its kind: of 366 7 %
-ALTERED = 0.05      # a near-copy in which one thing differs, as for support
-SILENT = 0.05       # no claim at all, and no short answer that could be one: of 33 6 %
-LEAST = 0.5         # of a verdict that agrees
-MOST = 0.49         # of one that does not
+VERBATIM = 0.99  # the reference's words stand there as they are: of 2,920 such answers 99.7 % were right
+NAMED = 0.97  # its parts are there in another form or order: of 986 98.5 %
+TOLD = 0.95  # yes or no, as the reference says: not measured
+OPENED = 0.6  # yes or no alone, of a reference that says the same and more: not measured
+WHOLE = 0.9  # all sentences of another accepted answer: of 18 94 %
+SHARED = 0.35  # a part of it or another form of it may be named: of 191 68 %, of 34 with little shared 44 %
+TOUCHED = 1 / 3  # of the letters of a part of a short reference that a claim has
+ELSE = 0.13  # nothing of it, and nothing of its kind in its place: of 318 12 %
+ANOTHER = 0.07  # another thing of its kind: of 366 7 %
+ALTERED = 0.05  # a near-copy in which one thing differs, as for support
+SILENT = 0.05  # no claim at all, and no short answer that could be one: of 33 6 %
+LEAST = 0.5  # of a verdict that agrees
+MOST = 0.49  # of one that does not
 
 
-MOST_REFERENCES = 256       # accepted answers that are looked for
-LONGEST_BARE = 60           # characters of an answer that claims nothing and yet may be a name: "Let", "In"
-NEWS = 0.6                  # share of what a reference says beyond the question that a claim has to hold
+MOST_REFERENCES = 256  # accepted answers that are looked for
+LONGEST_BARE = 60  # characters of an answer that claims nothing and yet may be a name: "Let", "In"
+NEWS = 0.6  # share of what a reference says beyond the question that a claim has to hold
 YES_NO = FORMS["yes_no"]
 
 
 class Stated(NamedTuple):
     """A reference is stated."""
 
-    p: float     # the probability that it is, at least 0.5
-    by: frozenset[int] = frozenset()     # numbers of the claims that state it or name a part of it, from 1
+    p: float  # the probability that it is, at least 0.5
+    by: frozenset[int] = frozenset()  # numbers of the claims that state it or name a part of it, from 1
 
 
 class Answer:
@@ -176,11 +176,11 @@ class Answer:
             if not rest:
                 return Stated(TOLD, frozenset({1} if self.claims else ())) if self.told else None
             if self.opening and not self.claims:
-                content = self._content(rest)      # a number, a name of code, or more than it repeats is news
+                content = self._content(rest)  # a number, a name of code, or more than it repeats is news
                 news = find(rest, EXACT) or codes(rest) or 2 * len(content & self.contents[0]) < len(content)
                 return Stated(OPENED if news else TOLD)
             if not self.opening:
-                reference = rest      # the answer opens with neither: what it says tells
+                reference = rest  # the answer opens with neither: what it says tells
         signs = [sign for text in (reference, *others) if (sign := sign_of(text))]
         meant = next((sign for sign in signs if says(sign, self.written)), "")
         if meant:

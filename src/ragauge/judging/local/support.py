@@ -24,20 +24,20 @@ from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.language import guess
 from ragauge.text.specifics import EVERY, SPACELESS, Haystack, Specific, find, found_in
 
-LONGEST = 3_000         # characters of a claim that are looked at
-MOST_SPECIFICS = 48     # specifics of a claim that are looked up
-CONTRADICTED = 0.05     # most that p may be beside a near-copy that says another number
-CLOSE = 0.3             # share of a claim's units, names and numbers included, that a sentence of a near-copy holds
-ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
-NOTHING = 0.05          # most that p may be where no word of the claim with content is there
-STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
-MENTIONED = 1.3         # times p of question and answer together: the most that p of a bare answer is
-MENTIONED_UNSPACED = 2   # the same where words are not told from endings: an own guess, which leaves most unclear
-COPIED = 0.97           # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
-SURE = 0.8              # least p of a passage that supports beside a near-copy which holds as much and contradicts
-VERBATIM = 0.9          # share of the claim's units that a copy has in order
-SAMPLE = 2_000          # characters read to tell a passage's language
-ENOUGH = 100            # characters that it takes to tell it
+LONGEST = 3_000  # characters of a claim that are looked at
+MOST_SPECIFICS = 48  # specifics of a claim that are looked up
+CONTRADICTED = 0.05  # most that p may be beside a near-copy that says another number
+CLOSE = 0.3  # share of a claim's units, names and numbers included, that a sentence of a near-copy holds
+ABSENT = 0.3  # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
+NOTHING = 0.05  # most that p may be where no word of the claim with content is there
+STATED = 0.85  # least that p is where a sentence states the claim item by item; of such claims 94 % were
+MENTIONED = 1.3  # times p of question and answer together: the most that p of a bare answer is
+MENTIONED_UNSPACED = 2  # the same where words are not told from endings: an own guess, which leaves most unclear
+COPIED = 0.97  # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
+SURE = 0.8  # least p of a passage that supports beside a near-copy which holds as much and contradicts
+VERBATIM = 0.9  # share of the claim's units that a copy has in order
+SAMPLE = 2_000  # characters read to tell a passage's language
+ENOUGH = 100  # characters that it takes to tell it
 BEYOND_WORDS = "\u0e00"  # from here on, scripts are written without blanks between words
 
 
@@ -55,14 +55,14 @@ class Weighed(NamedTuple):
 class ClaimOverPassages:
     """A claim laid against every passage."""
 
-    claim: str     # as written, without its end where it is endless
-    wants: tuple[PreparedClaim, ...]     # per passage, the claim's units as they are compared with it
-    specifics: tuple[Specific, ...]     # its numbers, dates, percentages and names
-    overlaps: tuple[Overlap, ...]     # with each passage, in order
-    lacking: tuple[tuple[Specific, ...], ...]     # per passage, the specifics that it does not hold
-    texts: Sequence[str]     # the passages as written
-    passages: Sequence[Indexed]     # the same, ready for comparison
-    modes: Sequence[Mode]     # how each is compared
+    claim: str  # as written, without its end where it is endless
+    wants: tuple[PreparedClaim, ...]  # per passage, the claim's units as they are compared with it
+    specifics: tuple[Specific, ...]  # its numbers, dates, percentages and names
+    overlaps: tuple[Overlap, ...]  # with each passage, in order
+    lacking: tuple[tuple[Specific, ...], ...]  # per passage, the specifics that it does not hold
+    texts: Sequence[str]  # the passages as written
+    passages: Sequence[Indexed]  # the same, ready for comparison
+    modes: Sequence[Mode]  # how each is compared
 
     @cached_property
     def signs(self) -> tuple[str, ...]:
@@ -188,9 +188,7 @@ class PreparedPassages:
         held = find(self.texts[found.passage - 1][found.start : found.end], EVERY)
         stack = haystack(claim)
         others = {one.kind for one in held if not found_in(one, stack)}
-        return tuple(
-            one for one in lacking if one.kind in others or not any(found_in(one, said) for said in self.said)
-        )
+        return tuple(one for one in lacking if one.kind in others or not any(found_in(one, said) for said in self.said))
 
     def weigh(self, claim: str) -> Weighed:
         """The verdict on a claim.
@@ -241,7 +239,7 @@ def _window(compared: ClaimOverPassages, best: int) -> Window | None:
     return Window(best, overlap.start, overlap.end, missing) if overlap.found or missing else None
 
 
-LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
+LEAST = 1e-4  # a probability is kept so far from 0 and 1 before its odds are taken
 
 
 def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassages) -> list[Weighed]:
@@ -257,7 +255,7 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
     whole = evidence.weigh(sentence)
     if len(parts) < 2 or not evidence.passages:
         own = parts[0].own if parts and evidence.passages else ""
-        behind = evidence.weigh(own) if own not in ("", sentence) else whole      # a lead-in hides no contradiction
+        behind = evidence.weigh(own) if own not in ("", sentence) else whole  # a lead-in hides no contradiction
         return [behind if _opposed(behind) else whole] * len(parts)
     alone = [evidence.weigh(part.own or part.text) for part in parts]
     if _opposed(whole) and not any(map(_opposed, alone)):

@@ -16,18 +16,18 @@ from ragauge.text.language import frequent, guess
 from ragauge.text.tables import scale_of, tables, years
 from ragauge.text.word_files import read_sets
 
-MOST_TABLES = 12        # of a passage
-MOST_AMOUNTS = 8        # of one claim
-LONGEST = 1_000         # characters of a claim that are looked at
-FEW = 2                 # words with content, beside its amounts, of a claim that only answers the question
-READINGS = 2            # a claim's own words tell which cell is meant, then they and the question's
-SURE = 0.75             # share of a row's label that is named, from which on another amount is wrong
+MOST_TABLES = 12  # of a passage
+MOST_AMOUNTS = 8  # of one claim
+LONGEST = 1_000  # characters of a claim that are looked at
+FEW = 2  # words with content, beside its amounts, of a claim that only answers the question
+READINGS = 2  # a claim's own words tell which cell is meant, then they and the question's
+SURE = 0.75  # share of a row's label that is named, from which on another amount is wrong
 # measured on questions about financial tables, true answers and as many spoilt ones
-STATED = 0.9            # p of an amount that stands in the cell asked for
-IMPLIED = 0.8           # p of one that follows by the operation asked for
-UNMET = 0.2             # most that p may be by a passage whose cell asked for holds another amount
-UNSURE = 0.45           # the same where it is not sure which cell is asked for
-(PLAIN,) = read_sets(__file__, "cells", "of_amounts")      # words that say nothing of which cell is meant
+STATED = 0.9  # p of an amount that stands in the cell asked for
+IMPLIED = 0.8  # p of one that follows by the operation asked for
+UNMET = 0.2  # most that p may be by a passage whose cell asked for holds another amount
+UNSURE = 0.45  # the same where it is not sure which cell is asked for
+(PLAIN,) = read_sets(__file__, "cells", "of_amounts")  # words that say nothing of which cell is meant
 
 
 class Wrong(NamedTuple):
@@ -41,13 +41,13 @@ class Wrong(NamedTuple):
 class TableVerdict(NamedTuple):
     """A verdict that holds what tables say."""
 
-    found: Weighed     # the verdict
-    strength: Strength | None     # of its support; None without any
+    found: Weighed  # the verdict
+    strength: Strength | None  # of its support; None without any
     # passages whose tables surely hold another amount in the place of the claim's
     otherwise: frozenset[int] = frozenset()
 
 
-Others = Callable[[AbstractSet[int]], Weighed]      # the verdict by the words of all passages but some
+Others = Callable[[AbstractSet[int]], Weighed]  # the verdict by the words of all passages but some
 
 
 class Tabled:
@@ -73,7 +73,7 @@ class Tabled:
         numbers = amounts(claim)[:MOST_AMOUNTS]
         asked_pairs = {(amount.written, amount.percent) for amount in amounts(self.query)}
         own = [number for number in numbers if (number.written, number.percent) not in asked_pairs] or numbers
-        order: list[tuple[Met, bool]] = []      # of a bare year or count that the question asks for by a comparison
+        order: list[tuple[Met, bool]] = []  # of a bare year or count that the question asks for by a comparison
         for table in self.tables:
             part = link(table.table, asked(self.query))
             if part is not None and part.covered >= SURE and _is_bare(claim, own, table):
@@ -124,7 +124,7 @@ class Tabled:
     def _beside(self, amount: Amount) -> bool:
         """Whether an amount stands in a passage beside its tables."""
         for text in self.texts:
-            spans = []      # from the beginning of a table's first row with a number to the end of its last one
+            spans = []  # from the beginning of a table's first row with a number to the end of its last one
             for table in tables(text):
                 last = text.find("\n", max(cell.end for cell in table.cells))
                 first = text.rfind("\n", 0, min(cell.start for cell in table.cells)) + 1
@@ -181,7 +181,7 @@ def _all_met(
         for part, bare in linked:
             ask = part.ask
             if bare and not in_order and len(ask.years) == len(numbers) > 1:
-                ask = ask._replace(years=(ask.years[n],))     # of as many amounts as years each is of its own
+                ask = ask._replace(years=(ask.years[n],))  # of as many amounts as years each is of its own
             ways.append(part.met(number, ask, (n if in_order else None) if bare else EVERY))
         met = [way for way in ways if way is not None]
         matched.append(next((way for way in met if way.sure), met[0] if met else None))
@@ -226,6 +226,3 @@ def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
     against = tuple(n for n in weighed.contradicting if n not in supporting)
     weighed = Weighed(p, supporting, against, window, reason)
     return TableVerdict(weighed, "implied" if implied else "direct")
-
-
-

@@ -26,7 +26,7 @@ from ragauge.judging.local.weights import EVIDENCE_FILE, Scorer, stored
 from ragauge.text.specifics import DATE, EVERY, find
 
 VERSION = 2
-STANDING = 0.85     # least p of a claim that stands word for word in a passage of another language than English
+STANDING = 0.85  # least p of a claim that stands word for word in a passage of another language than English
 
 
 def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
@@ -50,9 +50,9 @@ def _verify(inputs: VerifyReference) -> Asking:
 class ReferenceEvidence(NamedTuple):
     """What the passages say of a reference claim."""
 
-    p: float     # probability that their words, or the cells of their tables, state it
-    supporting: tuple[int, ...]     # the passages that do
-    against: frozenset[int]     # the passages that say another thing in its place
+    p: float  # probability that their words, or the cells of their tables, state it
+    supporting: tuple[int, ...]  # the passages that do
+    against: frozenset[int]  # the passages that say another thing in its place
     # none has its number, and no table could imply it; or it is a short one with a name, and none has a word of it
     lacking: bool
 
@@ -102,9 +102,9 @@ def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) ->
     return Weighed(again.p, supporting) if supporting else weighed
 
 
-FEATURES = ("stated", "on_topic")     # log odds, see `there`
-CLIP = 0.001                          # log odds end here
-SURE = 0.9                            # words that state a claim so surely need no topic
+FEATURES = ("stated", "on_topic")  # log odds, see `there`
+CLIP = 0.001  # log odds end here
+SURE = 0.9  # words that state a claim so surely need no topic
 
 
 def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:

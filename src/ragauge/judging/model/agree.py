@@ -26,9 +26,7 @@ Give every claim's number n.""",
 For every reference claim [R1], [R2], … give its number n and stated: true or false.""",
     ("question", "answer_claims", "reference_claims", "other_accepted_answers"),
 )
-SCHEMA = an_object(
-    reference=a_list(n=INTEGER, stated=YES_NO), answer=a_list(n=INTEGER, verdict=one_of(*AGREEMENTS))
-)
+SCHEMA = an_object(reference=a_list(n=INTEGER, stated=YES_NO), answer=a_list(n=INTEGER, verdict=one_of(*AGREEMENTS)))
 
 
 def agree(inputs: Agree, asked: QuestionSpec) -> Asking:

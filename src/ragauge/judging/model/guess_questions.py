@@ -15,7 +15,7 @@ from ragauge.judging.model.verdicts import ask_retry
 from ragauge.judging.similarity import cosines, embed
 
 VERSION = 2
-QUESTIONS = 3     # the paper averages over n guesses; its code takes 3
+QUESTIONS = 3  # the paper averages over n guesses; its code takes 3
 GUESSING = Prompt(
     "guess_questions",
     f"""Read the answer and guess its question.

@@ -48,19 +48,32 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
 PROMPTS: Mapping[str, Prompt] = {
     question.name: question
     for question in (
-        verify_answer.CHECKING, verify_answer.LISTING, verify_reference.CHECKING, rate_passages.RATING,
-        rate_passages.RATING_SENTENCES, rate_passages.RATING_ANSWER, agree.COMPARING, cover.ASPECTS, cover.CRITERIA,
-        meet_criteria.CHECKING, guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
+        verify_answer.CHECKING,
+        verify_answer.LISTING,
+        verify_reference.CHECKING,
+        rate_passages.RATING,
+        rate_passages.RATING_SENTENCES,
+        rate_passages.RATING_ANSWER,
+        agree.COMPARING,
+        cover.ASPECTS,
+        cover.CRITERIA,
+        meet_criteria.CHECKING,
+        guess_questions.GUESSING,
+        prepare.PREPARING,
+        prefer.PREFERENCE,
     )
-}  # fmt: skip
+}
 # how replies may look to all questions that see passages
 FAMILY = any_of(
-    verify_answer.CHECKED, verify_reference.SCHEMA, rate_passages.RATED, rate_passages.RATED_SENTENCES,
+    verify_answer.CHECKED,
+    verify_reference.SCHEMA,
+    rate_passages.RATED,
+    rate_passages.RATED_SENTENCES,
     *meet_criteria.SCHEMAS,
-)     # fmt: skip
+)
 # questions that may have a model of their own; vectors are the embedder's
 NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
-EMBEDDED_BY = ("guess_questions", "similarity")     # questions whose vectors the judge's embedder makes
+EMBEDDED_BY = ("guess_questions", "similarity")  # questions whose vectors the judge's embedder makes
 
 
 class ModelJudge:
@@ -88,7 +101,7 @@ class ModelJudge:
     @cached_property
     def judge_id(self) -> str:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
-        spec = self.spec     # who holds the key is no part of a verdict
+        spec = self.spec  # who holds the key is no part of a verdict
         default = replace(spec.default, key_env="")
         own = {key: replace(name, key_env="") for key, name in spec.own.items()}
         embedder = "" if spec.embedder is None else plain(replace(spec.embedder, key_env=""))

@@ -40,11 +40,12 @@ CHECKING = Prompt(
     ("question", "passages", "reference", "answer", "criteria", "scales"),
 )
 FORMS: Mapping[str, Schema] = {
-    "criteria": a_list(n=INTEGER, reason=TEXT, met=YES_NO), "scales": a_list(n=INTEGER, reason=TEXT, level=INTEGER),
-}     # fmt: skip
-SCHEMAS = tuple(an_object(**{name: FORMS[name] for name in names}) for names in (
-    ("criteria",), ("scales",), ("criteria", "scales"),
-))     # fmt: skip
+    "criteria": a_list(n=INTEGER, reason=TEXT, met=YES_NO),
+    "scales": a_list(n=INTEGER, reason=TEXT, level=INTEGER),
+}
+SCHEMAS = tuple(
+    an_object(**{name: FORMS[name] for name in names}) for names in (("criteria",), ("scales",), ("criteria", "scales"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,9 @@ def _checked(
 
     listings = [
         Listing(name, letter, {n: _shown(one) for n, one in texts.items()}, read, lambda said: bool(said.reason))
-        for name, letter, texts, read in (("criteria", "C", plain, met), ("scales", "S", scaled, level)) if texts
-    ]     # fmt: skip
+        for name, letter, texts, read in (("criteria", "C", plain, met), ("scales", "S", scaled, level))
+        if texts
+    ]
     names = [listing.name for listing in listings]
     tasks = {"criteria": MET, "scales": LEVEL}
     prompt = replace(CHECKING, task="\n".join([CHECKING.task.split("\n")[0], *map(tasks.__getitem__, names), EACH]))
@@ -93,12 +95,15 @@ def _checked(
     said = {
         criterion.name: verdict
         for listing, criteria in zip(listings, [each for each in (plain, scaled) if each], strict=True)
-        for n, criterion in criteria.items() if (verdict := replies.of(listing).get(n)) is not None
-    }     # fmt: skip
+        for n, criterion in criteria.items()
+        if (verdict := replies.of(listing).get(n)) is not None
+    }
     return [
-        CriterionVerdict.of(one, said[one.name].verdict, said[one.name].reason) if one.name in said
-        else CriterionVerdict.of(one, None, replies.reason) for one in group
-    ]     # fmt: skip
+        CriterionVerdict.of(one, said[one.name].verdict, said[one.name].reason)
+        if one.name in said
+        else CriterionVerdict.of(one, None, replies.reason)
+        for one in group
+    ]
 
 
 def _shown(criterion: Criterion) -> str:

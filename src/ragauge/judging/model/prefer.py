@@ -29,9 +29,9 @@ TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
 def prefer(pair: AnswerPair, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Preference]:
     """Two calls, side by side; a reply without a verdict is asked for again once."""
     first, second = pair.answers
-    (shown, why), (swapped, swapped_why) = yield from interleave([
-        _preferred(pair.query, order, asked) for order in ((first, second), (second, first))
-    ])  # fmt: skip
+    (shown, why), (swapped, swapped_why) = yield from interleave(
+        [_preferred(pair.query, order, asked) for order in ((first, second), (second, first))]
+    )
     return Preference(shown, TURNED[swapped], why or swapped_why)
 
 

@@ -52,7 +52,7 @@ def a_list(**fields: Schema) -> Schema:
     return {"type": "array", "items": an_object(**fields)}
 
 
-PACK = 24_000     # characters of passages in one call, about 6,000 tokens
+PACK = 24_000  # characters of passages in one call, about 6,000 tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class QuestionSpec:
     version: int
     settings: Settings
     judge_repeat: int = 0
-    family: Schema | None = None     # of all questions that see passages
+    family: Schema | None = None  # of all questions that see passages
 
     def worded(self, prompt: Prompt, *blocks: Block) -> Worded:
         """The texts of a request, in our wording or the user's own."""
@@ -129,15 +129,22 @@ class QuestionSpec:
     def chat(self, worded: Worded, schema: Mapping[str, Any], attempt: int = 1, only: str = "") -> Ask:
         """One request to the model; `only` stands at the end of its texts."""
         return Ask(
-            "chat", self.question, self.version, (("system", worded.system), ("user", worded.text + only)),
-            schema=schema, params=self.settings.params, judge_repeat=self.judge_repeat, attempt=attempt,
-            shared=worded.shared, family=self.family if worded.shared else None,
-        )  # fmt: skip
+            "chat",
+            self.question,
+            self.version,
+            (("system", worded.system), ("user", worded.text + only)),
+            schema=schema,
+            params=self.settings.params,
+            judge_repeat=self.judge_repeat,
+            attempt=attempt,
+            shared=worded.shared,
+            family=self.family if worded.shared else None,
+        )
 
 
-EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the one in the package
-PROMPTS = "prompts"     # the key that names a file of own wording
-SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}     # and what they are where nothing is said
+EMBED, EMBEDDED = "embed", "local"  # the key that names an embedder, and the one in the package
+PROMPTS = "prompts"  # the key that names a file of own wording
+SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}  # and what they are where nothing is said
 LEAST_PACK = 1_000
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # further parameters of a call, sent where they are given: how each is read, and what it must be
@@ -147,11 +154,11 @@ PARAMETERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "seed": (int, "a whole number"),
     "top_p": (lambda text: _within(float(text), 0, 1), "a number between 0 and 1"),
 }
-KEY_ENV, HEADER = "key_env", "header."     # what belongs to an endpoint: the variable of its key, and what it is sent
+KEY_ENV, HEADER = "key_env", "header."  # what belongs to an endpoint: the variable of its key, and what it is sent
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie", re.I)     # a header that is so called holds one
-SECRET = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")     # user and password, or a query
+SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie", re.I)  # a header that is so called holds one
+SECRET = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")  # user and password, or a query
 AZURE_TAIL = re.compile(
     r"(?:/openai)?/deployments/([^/]+)(?:/chat/completions|/responses)?$|/openai(?:/responses)?$|(?<=/openai/v1)/.*$"
 )
@@ -195,10 +202,10 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
     'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
     """
     head, *rest = [part.strip() for part in text.split(",")]
-    default = _name(head)     # first: it refuses a key in a URL, and so none is repeated below
+    default = _name(head)  # first: it refuses a key in a URL, and so none is repeated below
     own: dict[str, ModelName] = {}
     values: dict[str, str] = {}
-    ends: dict[str, dict[str, str]] = {}     # whose endpoint -> what belongs to it
+    ends: dict[str, dict[str, str]] = {}  # whose endpoint -> what belongs to it
     keys = (*questions, *SETTINGS, *PARAMETERS, EMBED, PROMPTS)
     for part in rest:
         key, equals, value = part.partition("=")
@@ -207,8 +214,16 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
         if place != KEY_ENV and not place.startswith(HEADER) and key not in keys:
             raise UnknownName("setting of a judge", key, [*keys, KEY_ENV, f"{HEADER}NAME"])
         if not equals or not value:
-            usual = {EMBED: EMBEDDED, PROMPTS: "prompts.yaml", "max_tokens": "1000", "reasoning_effort": "low",
-                     "seed": "7", "top_p": "0.9", **dict.fromkeys(questions, head), **SETTINGS}.get(key, "VARIABLE")
+            usual = {
+                EMBED: EMBEDDED,
+                PROMPTS: "prompts.yaml",
+                "max_tokens": "1000",
+                "reasoning_effort": "low",
+                "seed": "7",
+                "top_p": "0.9",
+                **dict.fromkeys(questions, head),
+                **SETTINGS,
+            }.get(key, "VARIABLE")
             hint = f"Write {key}={usual}, or leave it out."
             raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
         if key in questions:
@@ -224,9 +239,12 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
         return _with_access(name, {**(ends.get("", {}) if same else {}), **ends.get(owner, {})})
 
     return ModelSpec(
-        placed("", default), {key: placed(key, name) for key, name in own.items()}, _settings(values),
-        embedder and placed(EMBED, embedder), values.get(PROMPTS, ""),
-    )  # fmt: skip
+        placed("", default),
+        {key: placed(key, name) for key, name in own.items()},
+        _settings(values),
+        embedder and placed(EMBED, embedder),
+        values.get(PROMPTS, ""),
+    )
 
 
 def read_model(text: str) -> ModelName:
@@ -298,7 +316,7 @@ def _endpoint(provider: str, model: str, url: str) -> str:
     url = url.partition("#")[0].rstrip("/")
     if provider.startswith("azure") and url:
         url = _azure(url, model if given else "")
-    elif place.keyless and url and not _parts(url)[1]:     # as its server is known, without the path of its API
+    elif place.keyless and url and not _parts(url)[1]:  # as its server is known, without the path of its API
         url += _parts(place.official)[1]
     return "" if url == place.official else url
 
@@ -317,7 +335,7 @@ def _azure(url: str, deployment: str) -> str:
         raise UsageError(f"the URL names the deployment {tail[1]}, the judge {deployment}. Write azure:{tail[1]}@URL.")
     base = AZURE_TAIL.sub("", base.rstrip("/"))
     version = os.environ.get("OPENAI_API_VERSION", "").strip()
-    if base.endswith(("/v1", ".models.ai.azure.com")):     # which take no version
+    if base.endswith(("/v1", ".models.ai.azure.com")):  # which take no version
         query = ""
     elif not query and version:
         query = f"api-version={version}"

@@ -59,10 +59,12 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     parts = passage_batches(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
     question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
-    rated = yield from interleave([
-        _rated(asked.worded(RATING, *question, pack.block), RATED, listing, asked)
-        for pack, listing in zip(parts, listings, strict=True)
-    ])  # fmt: skip
+    rated = yield from interleave(
+        [
+            _rated(asked.worded(RATING, *question, pack.block), RATED, listing, asked)
+            for pack, listing in zip(parts, listings, strict=True)
+        ]
+    )
     ratings = []
     for n, _ in enumerate(inputs.passages, 1):
         verdicts_on = [verdicts.get(n) for listing, verdicts in zip(listings, rated, strict=True) if n in listing.texts]

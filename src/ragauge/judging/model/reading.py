@@ -13,24 +13,24 @@ from ragauge.data.ask import Reply
 from ragauge.judging.judge import plain
 
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
-OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')     # how one begins
+OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')  # how one begins
 CURLY = re.compile("[\u201c\u201d\u201e\u201f]")
 # as Python prints a dict: a key in single quotes, no escape that Python would warn of
 PYTHON = re.compile(r"\{\s*'(?!(?:[^\\]|\\.)*\\[^\\'\"abfnrtvxuUN0-7\n])", re.DOTALL)
 TRAILING = re.compile(r",(\s*[\]}])")
 DIGITS = re.compile(r"\d+(?:\.\d+)*")
 WORDS = re.compile(r"[^\W\d_]+")
-DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212-"     # "-" last, as sets of characters want it
-TO = re.compile(rf"[\s\])]*(?:[~…{DASHES}]|\.\.+)\s*[\[(]*[a-z]*\s*")     # between the ends of a range
-BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})     # may stand beside a number
-OF_SENTENCES = BESIDE - {"p", "passage", "passages", "and"}     # beside these, a number without a dot is no passage's
-MOST = 400_000     # characters of a reply that are read
-MOST_BROKEN = 1_000     # beginnings of objects that turn out to be none: each takes time in the length of the reply
-LONGEST_NUMBER = 40     # characters
-SHOWN = 80     # characters of a reply that could not be read
-LEAST_QUOTED = 12     # characters of a quote that is part of a sentence
-NUMBERED = re.compile(r"^\W*[A-Za-z]?\s*(\d{1,6}\.\d{1,6})\W+(?=\w)")     # "[2.1] " before a quote
-WRAPS = 4     # objects and strings around what was asked for that are taken off, at most
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212-"  # "-" last, as sets of characters want it
+TO = re.compile(rf"[\s\])]*(?:[~…{DASHES}]|\.\.+)\s*[\[(]*[a-z]*\s*")  # between the ends of a range
+BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})  # may stand beside a number
+OF_SENTENCES = BESIDE - {"p", "passage", "passages", "and"}  # beside these, a number without a dot is no passage's
+MOST = 400_000  # characters of a reply that are read
+MOST_BROKEN = 1_000  # beginnings of objects that turn out to be none: each takes time in the length of the reply
+LONGEST_NUMBER = 40  # characters
+SHOWN = 80  # characters of a reply that could not be read
+LEAST_QUOTED = 12  # characters of a quote that is part of a sentence
+NUMBERED = re.compile(r"^\W*[A-Za-z]?\s*(\d{1,6}\.\d{1,6})\W+(?=\w)")  # "[2.1] " before a quote
+WRAPS = 4  # objects and strings around what was asked for that are taken off, at most
 
 
 def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -44,7 +44,7 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
     if reply.status != "ok":
         return None
     text = reply.text[:MOST].strip()
-    parsed = _json(text)     # first as it is: a claim may speak of <think>
+    parsed = _json(text)  # first as it is: a claim may speak of <think>
     if parsed is None:
         rest = _thoughtless(text)
         last = _last_object(rest)
@@ -121,7 +121,7 @@ def _in_other_quotes(text: str) -> Any:
             return json.loads(TRAILING.sub(r"\1", CURLY.sub('"', body)))
     if body and PYTHON.match(body):
         with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            return json.loads(json.dumps(ast.literal_eval(body)))     # no sets, bytes and the like
+            return json.loads(json.dumps(ast.literal_eval(body)))  # no sets, bytes and the like
     return None
 
 
@@ -230,7 +230,7 @@ def _places_of(text: str, sent: Sequence[str]) -> list[str]:
             if last is None or number is None:
                 return []
             found += sent[sent.index(last) : sent.index(number) + 1]
-        elif between.endswith(tuple(DASHES)):     # below zero
+        elif between.endswith(tuple(DASHES)):  # below zero
             return []
         elif number is not None:
             found.append(number)
@@ -250,7 +250,7 @@ def quoted(value: Any, sent: Mapping[str, str]) -> tuple[str, ...]:
     texts = {number: plain(text).strip(" .") for number, text in sent.items()}
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, str) or BESIDE.issuperset(WORDS.findall(item.lower())):
-            continue     # a number, see `places`
+            continue  # a number, see `places`
         said = NUMBERED.match(item)
         quote = plain(item[said.end() :] if said else item).strip(" .")
         found = {number: text for number, text in texts.items() if text == quote}

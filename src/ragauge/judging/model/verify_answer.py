@@ -97,9 +97,13 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     parts = passage_batches(inputs.passages or (), asked.settings.pack)
     fused = parts[0] if parts and not asked.settings.per_claim else None
     listing = Listing(
-        "sentences", "S", {n: sentence.text for n, sentence in sentences.items()}, lambda item: _said(item, fused),
-        settles=lambda verdicts: verdicts.whole, unnamed=lambda item: _unnamed(item, fused),
-    )  # fmt: skip
+        "sentences",
+        "S",
+        {n: sentence.text for n, sentence in sentences.items()},
+        lambda item: _said(item, fused),
+        settles=lambda verdicts: verdicts.whole,
+        unnamed=lambda item: _unnamed(item, fused),
+    )
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
     turns = earlier_turns(inputs.history)
@@ -111,11 +115,12 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked, inputs.history)
     verdicts = iter(later.supports)
     claims = tuple(
-        claim if claim.text is None or not parts
+        claim
+        if claim.text is None or not parts
         else judged(claim, [*first, *next(verdicts)], parts, replies.reason if None in first else later.reason)
         for claim, support in plain
         for first in [[] if fused is None else [support]]
-    )  # fmt: skip
+    )
     unnamed = replies.unnamed + later.unnamed
     return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)), unnamed=unnamed)
 

@@ -32,8 +32,12 @@ from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 
 VERDICTS = ("supported", "contradicted", "absent")
 FIELDS: Mapping[str, Any] = {
-    "by": TEXTS, "against": TEXTS, "verdict": one_of(*VERDICTS), "together": YES_NO, "direct": YES_NO,
-}  # fmt: skip     # in this order: what shows it is written before the verdict
+    "by": TEXTS,
+    "against": TEXTS,
+    "verdict": one_of(*VERDICTS),
+    "together": YES_NO,
+    "direct": YES_NO,
+}  # in this order: what shows it is written before the verdict
 SCHEMA = an_object(claims=a_list(n=INTEGER, **FIELDS))
 BY = """by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too; \
 [] if none does;
@@ -124,10 +128,14 @@ def check(
     """
     groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
     turns = [(group, pack) for pack in parts for group in groups if group]
-    replies = yield from interleave([
-        _checked([*earlier_turns(history), Block.of("question", query)], {n: claims[n - 1] for n in group}, pack, asked)
-        for group, pack in turns
-    ])  # fmt: skip
+    replies = yield from interleave(
+        [
+            _checked(
+                [*earlier_turns(history), Block.of("question", query)], {n: claims[n - 1] for n in group}, pack, asked
+            )
+            for group, pack in turns
+        ]
+    )
     supports: list[list[Support | None]] = [[] for _ in claims]
     for (group, _), (verdicts, _, _) in zip(turns, replies, strict=True):
         for n in group:
@@ -163,11 +171,13 @@ def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pas
     shown = by or against
     return replace(
         plain,
-        supporting=_passages(by), joint=bool(by) and not alone, contradicting=_passages(against),
+        supporting=_passages(by),
+        joint=bool(by) and not alone,
+        contradicting=_passages(against),
         strength=None if not by else "direct" if any(support.by and support.direct for support in known) else "implied",
         window=_window(shown[0], parts) if shown else None,
         reason=SPREAD.format(len(parts)) if len(parts) > 1 and not by else "",
-    )  # fmt: skip
+    )
 
 
 def _passages(places: Sequence[str]) -> tuple[int, ...]:

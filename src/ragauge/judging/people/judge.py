@@ -27,14 +27,15 @@ from ragauge.judging.judge import Asking
 from ragauge.text.sentences import split
 
 PREFIX = BY_PEOPLE
-NO_GUIDELINE = "none"     # how instructions that are not known are called in a spec
+NO_GUIDELINE = "none"  # how instructions that are not known are called in a spec
 NOT_LABELLED = "nobody labelled it"
 SPLIT = "people are split"
-FEW_UNCLEAR = 10     # labels that say which kind for each that does not, from which the kinds can be told
+FEW_UNCLEAR = 10  # labels that say which kind for each that does not, from which the kinds can be told
 # a judge's question -> those of labels that tell of it
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
-    "verify_answer": ("support", "address", "refuse"), "rate_passages": ("relevance",),
-}     # fmt: skip
+    "verify_answer": ("support", "address", "refuse"),
+    "rate_passages": ("relevance",),
+}
 ADDRESS: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
 
 
@@ -180,12 +181,13 @@ def _claims(inputs: VerifyAnswer, labels: Sequence[Label]) -> tuple[Claim, ...]:
     """A claim a labelled part, and one without verdict for each sentence that no part touches."""
     found = votes(labels)
     spans = {part: said for part, said in found.items() if isinstance(part, tuple)}
-    if not spans and None in found:     # labelled as a whole
+    if not spans and None in found:  # labelled as a whole
         spans = {(0, len(inputs.answer)): found[None]}
     open_ones = [
-        (one.start, one.end) for one in split(inputs.answer)
+        (one.start, one.end)
+        for one in split(inputs.answer)
         if not any(start < one.end and end > one.start for start, end in spans)
-    ]  # fmt: skip
+    ]
     claims: list[Claim] = []
     for start, end in sorted([*spans, *open_ones]):
         value = decided(spans[start, end]) if (start, end) in spans else NOT_LABELLED

@@ -21,6 +21,15 @@ from ragauge.judging.probing.change import Probe
 PROBES: Mapping[str, Probe] = {
     module.PROBE.name: module.PROBE
     for module in (
-        retest, passage_order, position, wording, verbosity, planted, unrelated, injection, self_preference, leniency,
+        retest,
+        passage_order,
+        position,
+        wording,
+        verbosity,
+        planted,
+        unrelated,
+        injection,
+        self_preference,
+        leniency,
     )
-}  # fmt: skip
+}

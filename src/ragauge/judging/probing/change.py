@@ -51,9 +51,10 @@ class ExaminedRow:
     def supported(self) -> tuple[int, ...]:
         """Places of the parts that the judge calls supported, and people do not call otherwise."""
         return tuple(
-            place for place, (verdict, human) in enumerate(zip(self.base, self.people, strict=True))
+            place
+            for place, (verdict, human) in enumerate(zip(self.base, self.people, strict=True))
             if verdict == SUPPORTED and human in ("", SUPPORTED)
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,12 @@ class ProbePool:
         texts = set(mine.passages)
         ring = [*self.rows[place + 1 :], *self.rows[:place]]
         return [
-            one for one in ring
-            if one.passages and not texts & set(one.passages)
+            one
+            for one in ring
+            if one.passages
+            and not texts & set(one.passages)
             and (one.query, one.answer)[not one.query] != (mine.query, mine.answer)[not mine.query]
-        ]  # fmt: skip
+        ]
 
 
 Changes = Callable[[ExaminedRow, ProbePool], Sequence[Change]]

@@ -22,9 +22,10 @@ def forged(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
     """One forgery an example, the six in turn; it asks for what the judge did not say, and is looked for there."""
     lenient = any(verdict and verdict != SUPPORTED for verdict in seen.base)
     looked_at = {
-        place: span for place, span in seen.spans.items()
+        place: span
+        for place, span in seen.spans.items()
         if seen.base[place] and (seen.base[place] != SUPPORTED) == lenient
-    }  # fmt: skip
+    }
     if not looked_at:
         return ()
     form = list(FORGED)[seen.place % 2]
@@ -53,4 +54,4 @@ PROBE = Probe(
     ),
     ("answers",),
     forged,
-)     # fmt: skip
+)

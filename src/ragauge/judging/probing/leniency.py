@@ -16,4 +16,4 @@ PROBE = Probe(
         "include it, or rectify means by labels (ragauge label draw).",
     ),
     ("answers", "labels"),
-)     # fmt: skip
+)

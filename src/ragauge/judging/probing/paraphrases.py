@@ -71,9 +71,7 @@ WAYS: Mapping[str, InstructionParts] = {
 
 def _templates(parts: InstructionParts) -> Mapping[str, str]:
     return {
-        "verify_answer": (
-            f"{parts.claims}\n{parts.verdicts}\n{parts.whole}\n{{question}}\n{{passages}}\n{{answer}}"
-        ),
+        "verify_answer": (f"{parts.claims}\n{parts.verdicts}\n{parts.whole}\n{{question}}\n{{passages}}\n{{answer}}"),
         "verify_claims": f"{parts.verdicts}\n{{question}}\n{{passages}}\n{parts.given}\n{{claims}}",
         "list_claims": f"{parts.claims}\n{parts.whole}\n{{question}}\n{{answer}}",
     }

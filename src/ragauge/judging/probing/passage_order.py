@@ -29,4 +29,4 @@ PROBE = Probe(
     ),
     ("answers", "passages"),
     reversed_passages,
-)     # fmt: skip
+)

@@ -10,7 +10,7 @@ from ragauge.analysis.judges.probes import ProbeRule
 from ragauge.judging.probing.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.judging.probing.planting import KINDS, planted_text
 
-MOST = 2     # changes an example, of two kinds: each is a question of its own
+MOST = 2  # changes an example, of two kinds: each is a question of its own
 
 
 def planted(seen: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
@@ -52,4 +52,4 @@ PROBE = Probe(
     ),
     ("answers",),
     planted,
-)     # fmt: skip
+)

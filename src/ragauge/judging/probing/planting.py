@@ -16,9 +16,19 @@ from ragauge.text.specifics import Haystack, Specific, found_in
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NAMES: Mapping[int, str] = {1: "Halvorsen", 2: "Marlow Quint", 3: "Ines Tavares Brandt"}
 MONTH_NAMES = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
-)  # fmt: skip
+)
 _OTHER_UNITS = """
 second minute
 minute hour
@@ -156,14 +166,16 @@ def _name(text: str, there: Haystack, others: Sequence[str]) -> Iterator[str]:
     A single word is a name where a preposition stands before it: "in Porto", but not "(EU)" or "Germanic tribes".
     """
     held = [
-        one for one in _held(text, there, specifics.ALL)
-        if one.kind == "name" and text.count(" ", 0, one.start) > 1
+        one
+        for one in _held(text, there, specifics.ALL)
+        if one.kind == "name"
+        and text.count(" ", 0, one.start) > 1
         and (" " in one.text or NAMING.search(text[: one.start]))
-    ]  # fmt: skip
+    ]
     for one in reversed(held):
         size = len(one.text.split())
         strange = (name for other in others for name in specifics.find(other, NAME) if not found_in(name, there))
-        alike = [name.text for name in strange if len(name.text.split()) == size > 1]     # one word may be no name
+        alike = [name.text for name in strange if len(name.text.split()) == size > 1]  # one word may be no name
         for new in (*alike, NAMES.get(size, NAMES[3])):
             yield _put(text, one.start, one.end, new)
 
@@ -204,6 +216,10 @@ def _put(text: str, start: int, end: int, new: str) -> str:
 
 
 PLANTERS: Mapping[str, Callable[[str, Haystack, Sequence[str]], Iterator[str]]] = {
-    "number": _number, "name": _name, "date": _date, "unit": _unit, "negation": _negation,
-}  # fmt: skip
+    "number": _number,
+    "name": _name,
+    "date": _date,
+    "unit": _unit,
+    "negation": _negation,
+}
 KINDS = tuple(PLANTERS)

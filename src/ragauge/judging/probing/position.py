@@ -30,4 +30,4 @@ PROBE = Probe(
         "differ; or score each answer alone, as ragauge evaluate does.",
     ),
     ("pairs", "prefers"),
-)     # fmt: skip
+)

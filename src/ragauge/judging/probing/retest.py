@@ -17,4 +17,4 @@ PROBE = Probe(
         WAVERING,
     ),
     ("answers",),
-)     # fmt: skip
+)

@@ -16,4 +16,4 @@ PROBE = Probe(
         "this judge; take one of another maker, or rectify by labels of each family.",
     ),
     ("answers", "labels", "family"),
-)     # fmt: skip
+)

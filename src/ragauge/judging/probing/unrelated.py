@@ -30,4 +30,4 @@ PROBE = Probe(
     ),
     ("answers", "others"),
     foreign_passages,
-)     # fmt: skip
+)

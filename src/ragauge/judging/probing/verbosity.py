@@ -9,7 +9,7 @@ from ragauge.analysis.judges.probes import ProbeRule
 from ragauge.judging.probing.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.text.sentences import split
 
-MOST = 3     # sentences that are repeated
+MOST = 3  # sentences that are repeated
 
 
 def repeated(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
@@ -35,4 +35,4 @@ PROBE = Probe(
     ),
     ("answers",),
     repeated,
-)     # fmt: skip
+)

@@ -27,4 +27,4 @@ PROBE = Probe(
     ),
     ("answers", "wording"),
     reworded,
-)     # fmt: skip
+)

@@ -13,8 +13,8 @@ from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.model import CallError
 from ragauge.llm.providers.library import connected
 
-MOST = 100     # texts in one request: the place takes no more
-RETRY = re.compile(r"retryDelay\W+([\d.]+)s")     # the time to wait stands in the body
+MOST = 100  # texts in one request: the place takes no more
+RETRY = re.compile(r"retryDelay\W+([\d.]+)s")  # the time to wait stands in the body
 
 
 def build(name: ModelName) -> RemoteEmbedder:
@@ -32,7 +32,7 @@ def build(name: ModelName) -> RemoteEmbedder:
 
     async def embed(texts: Sequence[str]) -> ProviderVectors:
         try:
-            contents: Any = list(texts)     # the client asks for a list of a union, which lists of text are not
+            contents: Any = list(texts)  # the client asks for a list of a union, which lists of text are not
             said = await client.aio.models.embed_content(model=name.model, contents=contents)
             return ProviderVectors([one.values or [] for one in said.embeddings or []], 0, "")
         except APIError as error:

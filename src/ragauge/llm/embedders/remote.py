@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-MOST = 256     # texts in one request; providers take 2,048 and bound their tokens together
+MOST = 256  # texts in one request; providers take 2,048 and bound their tokens together
 
 
 class ProviderVectors(NamedTuple):
@@ -48,7 +48,7 @@ class RemoteEmbedder:
         """
         self._name, self._embed, self._close = name, embed, close
         self._most = most or MOST
-        self._length = 0     # of a vector; 0 before the first
+        self._length = 0  # of a vector; 0 before the first
 
     @property
     def name(self) -> ModelName:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DIMENSIONS = 256
-PIECE = 8_192     # characters given to the tokenizer at once; its working memory grows with the text
-MOST_HEADER = 10_000     # bytes; this one has 88
-WEIGHTS = Path(__file__).parent / "weights"     # what tools/embedder_files.py puts there
+PIECE = 8_192  # characters given to the tokenizer at once; its working memory grows with the text
+MOST_HEADER = 10_000  # bytes; this one has 88
+WEIGHTS = Path(__file__).parent / "weights"  # what tools/embedder_files.py puts there
 MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
 LOADING = Lock()
 NEXT = (
@@ -85,7 +85,7 @@ class WordLlamaEmbedder:
 
     def _loaded(self) -> EmbeddingModel:
         if self._model is None:
-            with LOADING:     # one that finds it loading waits for it
+            with LOADING:  # one that finds it loading waits for it
                 self._model = _load(WEIGHTS)
         return self._model
 
@@ -115,7 +115,7 @@ def _load(weights: Path) -> EmbeddingModel:
     path = _there(weights / TOKENIZER)
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:     # the library raises no narrower one
+    except Exception as error:  # the library raises no narrower one
         raise MissingFile(f"{path}: must be a tokenizer, got {error}. {NEXT}") from None
     tokenizer.no_truncation()
     # The tokenizer keeps the last 10,000 texts with their pieces, up to 60 MB, since its model cuts no words apart. A

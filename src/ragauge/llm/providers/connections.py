@@ -7,7 +7,7 @@ from typing import Any
 from urllib.request import getproxies
 
 MAX_CONNECTIONS, MAX_IDLE = 1_000, 100
-GROUPS = 8     # pools: of 64 connections in one pool, looking at them took a fifth of a call's processor time
+GROUPS = 8  # pools: of 64 connections in one pool, looking at them took a fifth of a call's processor time
 
 
 def limits(library: Any) -> Any:
@@ -31,7 +31,7 @@ def group_connections(library: Any) -> dict[str, Any]:
     if "all" in getproxies():
         return {}
 
-    class GroupedTransport(library.AsyncBaseTransport):     # type: ignore[misc]
+    class GroupedTransport(library.AsyncBaseTransport):  # type: ignore[misc]
         """Pools that take turns."""
 
         def __init__(self) -> None:

@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
 Close = Callable[[], Awaitable[None]]
-LONG = 86_400.0     # seconds: the caller's clock ends a call
-KEYS = ("api_key", "token")     # as constructors call them
+LONG = 86_400.0  # seconds: the caller's clock ends a call
+KEYS = ("api_key", "token")  # as constructors call them
 URLS = ("base_url", "azure_endpoint", "api_base", "api_host")
-PACKAGES = {     # what an extra installs, where it is called otherwise
-    "bedrock": "boto3", "google": "google-genai", "huggingface": "huggingface-hub", "mistral": "mistralai",
+PACKAGES = {  # what an extra installs, where it is called otherwise
+    "bedrock": "boto3",
+    "google": "google-genai",
+    "huggingface": "huggingface-hub",
+    "mistral": "mistralai",
     "xai": "xai-sdk",
-}  # fmt: skip
-OUTPUT = 16_000     # tokens: Anthropic's protocol wants a bound, and beyond 21,333 the library streams
+}
+OUTPUT = 16_000  # tokens: Anthropic's protocol wants a bound, and beyond 21,333 the library streams
 # the library takes <think>…</think> out of the middle of a JSON text, where a claim may speak of it; see `chat._text`
 NO_TAGS = ("\x00", "\x00")
 
@@ -49,7 +52,7 @@ def build(name: ModelName) -> LibraryModel:
     """
     provider, close = connected(name)
     with _told(name):
-        if name.provider == "openai" and name.endpoint:     # many servers speak chat completions alone
+        if name.provider == "openai" and name.endpoint:  # many servers speak chat completions alone
             otherwise = _adapted(replace(name, provider="openai-chat"), provider, close)
             return _adapted(name, provider, close, otherwise)
         return _adapted(name, provider, close)
@@ -115,7 +118,7 @@ def _connections(name: ModelName, made: type[Any]) -> Any:
     kinds = ""
     try:
         kinds = str(get_type_hints(made.__init__)["http_client"])
-    except NameError:     # a type that the provider imports for type checkers alone: the older one
+    except NameError:  # a type that the provider imports for type checkers alone: the older one
         kinds = "httpx.AsyncClient"
     library: Any = httpx2
     if "httpx2" not in kinds:
@@ -128,14 +131,17 @@ def _connections(name: ModelName, made: type[Any]) -> Any:
         request.headers.update(sent)
 
     return library.AsyncClient(
-        timeout=LONG, follow_redirects=True, limits=limits(library), mounts=group_connections(library),
+        timeout=LONG,
+        follow_redirects=True,
+        limits=limits(library),
+        mounts=group_connections(library),
         event_hooks={"request": [headed, watched] if sent else [watched], "response": [stays]},
-    )  # fmt: skip
+    )
 
 
 def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
     """A provider's client without retries, at the place that is named, without what the environment adds to others."""
-    if name.provider == "xai":     # it connects when it is first used
+    if name.provider == "xai":  # it connects when it is first used
         return
     client: Any = provider.client
     variable = PROVIDERS[name.provider].variable
@@ -143,8 +149,8 @@ def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
         client.max_retries, client.timeout = 0, None
         if url is None and name.endpoint:
             client.base_url = name.endpoint
-        maker = type(client).__module__.partition(".")[0]     # whose variables it reads: many take OpenAI's client
-        if maker != name.provider.partition("-")[0] or not is_own(name):     # ANTHROPIC_CUSTOM_HEADERS, organization
+        maker = type(client).__module__.partition(".")[0]  # whose variables it reads: many take OpenAI's client
+        if maker != name.provider.partition("-")[0] or not is_own(name):  # ANTHROPIC_CUSTOM_HEADERS, organization
             client.organization = client.project = None
             client._custom_headers = {}
     elif url is None and name.endpoint and name.endpoint != os.environ.get(variable):
@@ -171,11 +177,11 @@ def _adapted(
     bases = {one.__name__ for one in type(model).__mro__}
     if "OpenAIResponsesModel" in bases:
         native, effort = _as_text_format, "openai_reasoning_effort"
-        always["openai_store"] = False     # else texts and replies are kept for 30 days
+        always["openai_store"] = False  # else texts and replies are kept for 30 days
     elif "OpenAIChatModel" in bases:
         native, effort = _as_response_format, "openai_reasoning_effort"
         model = type(model)(name.model, provider=provider, profile={"thinking_tags": NO_TAGS})
-        instead = {"max_tokens": "max_tokens"}     # the library says max_completion_tokens: not every server knows it
+        instead = {"max_tokens": "max_tokens"}  # the library says max_completion_tokens: not every server knows it
     dialect = Dialect(native, always, _refused(model), instead, effort)
     return LibraryModel(name, model, close, dialect, otherwise)
 

@@ -18,15 +18,15 @@ from ragauge.llm.endpoints import hidden
 from ragauge.llm.model import CallError, Trouble
 
 PROVIDER = "own"
-NAME = re.compile(r"[\w.:/ +-]{1,100}")     # no comma and no @, which part a judge's spec
+NAME = re.compile(r"[\w.:/ +-]{1,100}")  # no comma and no @, which part a judge's spec
 # how frameworks call it, asynchronous ones first: LangChain, LlamaIndex, deepeval and others, Haystack
 METHODS = ("ainvoke", "acomplete", "a_generate", "agenerate", "invoke", "complete", "generate", "judge", "run")
-CHATS = ("acompletion", "completion")     # of litellm and its router: they take the model's name and messages
+CHATS = ("acompletion", "completion")  # of litellm and its router: they take the model's name and messages
 REPLY_KEYS = ("content", "text", "replies", "output", "response", "choices", "message")
-DEEPEST = 4     # of a reply within a reply: a list of messages in parts
+DEEPEST = 4  # of a reply within a reply: a list of messages in parts
 RULE = "Reply with JSON alone, without any text around it. It must fit this JSON Schema:"
 
-_GIVEN: dict[str, Any] = {}     # name -> the object, for this process: an object cannot be stored
+_GIVEN: dict[str, Any] = {}  # name -> the object, for this process: an object cannot be stored
 
 
 def given(model: Any, name: str) -> str:
@@ -70,7 +70,7 @@ class OwnModel:
         self._name = name
         self._chat = _chat(model)
         self._call = _method(model)
-        self._refused: set[str] = set()     # parameters that a client's model does not take
+        self._refused: set[str] = set()  # parameters that a client's model does not take
 
     @property
     def name(self) -> ModelName:
@@ -122,7 +122,7 @@ def _structure(said: Any, schema: Mapping[str, Any] | None) -> str:
         return ""
     try:
         return json.dumps(said, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):     # it holds what is no JSON
+    except (TypeError, ValueError, RecursionError):  # it holds what is no JSON
         return ""
 
 
@@ -155,7 +155,7 @@ def _chat(model: Any) -> Callable[..., Any] | None:
     create = getattr(getattr(getattr(model, "chat", None), "completions", None), "create", None)
     for call in (create, *(getattr(model, name, None) for name in CHATS), model):
         if callable(call) and not inspect.isclass(call):
-            with suppress(TypeError, ValueError):     # what is built in may show no parameters
+            with suppress(TypeError, ValueError):  # what is built in may show no parameters
                 if {"model", "messages"} <= inspect.signature(call).parameters.keys():
                     found: Callable[..., Any] = call
                     return found
@@ -175,6 +175,6 @@ async def _called(call: Callable[..., Any], *texts: str) -> Any:
     """What the call returns, awaited where it is a coroutine's."""
     if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__):
         return await call(*texts)
-    named = getattr(call, "__name__", "") == "run"     # Haystack's components take their inputs by name
+    named = getattr(call, "__name__", "") == "run"  # Haystack's components take their inputs by name
     said = await asyncio.to_thread(lambda: call(prompt=texts[0]) if named else call(*texts))
     return await said if inspect.isawaitable(said) else said

@@ -32,9 +32,11 @@ class AnswerGrade(Metric):
 
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {
-        "agreement": "agree.answer", "stated": "agree.reference", "refuse": "verify_answer.refuse",
+        "agreement": "agree.answer",
+        "stated": "agree.reference",
+        "refuse": "verify_answer.refuse",
         "expected": "set.expected",
-    }  # fmt: skip
+    }
     separable: ClassVar = True
     version: ClassVar = 2
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
-WORTH = (1.0, 0.5, 0.0)     # of addressing the question fully, partly, and not
+WORTH = (1.0, 0.5, 0.0)  # of addressing the question fully, partly, and not
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,13 @@ class AnswerRelevance(Metric):
         return {**always, **(judged if self.method == "judged" else {"cosines": "guess_questions.cosines"})}
 
     def value(
-        self, refuse: bool, expected: bool, addressed: tuple[float, float, float] | None = None,
-        cosines: Sequence[float] = (), sentences: Sequence[float] = (),
-    ) -> Ratio | float | Undefined:     # fmt: skip
+        self,
+        refuse: bool,
+        expected: bool,
+        addressed: tuple[float, float, float] | None = None,
+        cosines: Sequence[float] = (),
+        sentences: Sequence[float] = (),
+    ) -> Ratio | float | Undefined:
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
         if self.by == "sentence":

@@ -33,11 +33,7 @@ class EvidenceUtilization(Metric):
     """
 
     measures: ClassVar = "generation"
-    needs: ClassVar = {
-        "claims": "verify_reference.claims",
-        "stated": "agree.states",
-        "refuse": "verify_answer.refuse",
-    }
+    needs: ClassVar = {"claims": "verify_reference.claims", "stated": "agree.states", "refuse": "verify_answer.refuse"}
     separable: ClassVar = True
     version: ClassVar = 2
 

@@ -46,9 +46,7 @@ class FabricatedSpecifics(Metric):
 
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
 
-    def value(
-        self, claims: Sequence[Claim], answer: str, query: str, passages: Sequence[Passage]
-    ) -> Ratio | Undefined:
+    def value(self, claims: Sequence[Claim], answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
         supported, missing = unfounded(answer, query, passages, self.kind)
         if not supported:
             return Undefined("the answer has no specifics")

@@ -30,9 +30,11 @@ class IgnoredTopRanked(Metric):
 
     measures: ClassVar = "generation"
     needs: ClassVar = {
-        "used": "verify_answer.used", "claimed": "verify_answer.claimed", "refuse": "verify_answer.refuse",
+        "used": "verify_answer.used",
+        "claimed": "verify_answer.claimed",
+        "refuse": "verify_answer.refuse",
         "expected": "set.expected",
-    }  # fmt: skip
+    }
     direction: ClassVar = "lower"
     scale: ClassVar = "rate"
     separable: ClassVar = True

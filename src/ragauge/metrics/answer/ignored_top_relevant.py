@@ -38,9 +38,7 @@ class IgnoredTopRelevant(Metric):
     scale: ClassVar = "rate"
     separable: ClassVar = True
 
-    def value(
-        self, used: Sequence[bool], claimed: bool, relevant: Sequence[bool]
-    ) -> float | Undefined | NotApplicable:
+    def value(self, used: Sequence[bool], claimed: bool, relevant: Sequence[bool]) -> float | Undefined | NotApplicable:
         if not used:
             return Undefined("nothing was retrieved")
         if not relevant[0]:

@@ -37,20 +37,14 @@ class NoiseSensitivity(Metric):
     """
 
     measures: ClassVar = "generation"
-    needs: ClassVar = {
-        "claims": "verify_answer.support",
-        "agrees": "agree.agrees",
-        "useful": "verify_reference.useful",
-    }
+    needs: ClassVar = {"claims": "verify_answer.support", "agrees": "agree.agrees", "useful": "verify_reference.useful"}
     direction: ClassVar = "lower"
     separable: ClassVar = True
     version: ClassVar = 2
 
     source: Literal["relevant", "irrelevant"]
 
-    def value(
-        self, claims: Sequence[Claim], agrees: Sequence[float], useful: Sequence[bool]
-    ) -> Ratio | Undefined:
+    def value(self, claims: Sequence[Claim], agrees: Sequence[float], useful: Sequence[bool]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
         evidence = {n for n, mark in enumerate(useful, 1) if mark}

@@ -10,11 +10,7 @@ from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 from ragauge.metrics.context.ranked import ranked_precision
 
-USEFUL = {
-    "question": "rate_passages.chance",
-    "reference": "verify_reference.useful",
-    "answer": "verify_answer.used",
-}
+USEFUL = {"question": "rate_passages.chance", "reference": "verify_reference.useful", "answer": "verify_answer.used"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +40,13 @@ class ContextPrecision(Metric):
 
     measures: ClassVar = "retrieval"
     aliases: ClassVar = {
-        "passages_used": {"by": "answer"}, "context_utilization": {"by": "answer", "ranked": True},
-        "context_relevance": {}, "context_relevancy": {}, "contextual_relevancy": {},
+        "passages_used": {"by": "answer"},
+        "context_utilization": {"by": "answer", "ranked": True},
+        "context_relevance": {},
+        "context_relevancy": {},
+        "contextual_relevancy": {},
         "contextual_precision": {"by": "reference", "ranked": True},
-    }  # fmt: skip
+    }
     separable: ClassVar = True
     version: ClassVar = 2
 

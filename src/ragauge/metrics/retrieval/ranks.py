@@ -34,11 +34,11 @@ class Rankings(Mapping[str, Ranking]):
     n_returned: tuple[int, ...]
     unknown: tuple[str, ...]
     pieces: Any = field(repr=False)
-    _grades: list[float] = field(repr=False)       # all items of query 0, then of query 1 ...
-    _ranks: list[int | None] = field(repr=False)   # in the same order; None = not returned
-    _items_from: list[int] = field(repr=False)     # (queries + 1,) where each query's items start
-    _judged: list[int] = field(repr=False)         # ranks of returned judged documents, ascending within a query
-    _judged_from: list[int] = field(repr=False)    # (queries + 1,)
+    _grades: list[float] = field(repr=False)  # all items of query 0, then of query 1 ...
+    _ranks: list[int | None] = field(repr=False)  # in the same order; None = not returned
+    _items_from: list[int] = field(repr=False)  # (queries + 1,) where each query's items start
+    _judged: list[int] = field(repr=False)  # ranks of returned judged documents, ascending within a query
+    _judged_from: list[int] = field(repr=False)  # (queries + 1,)
     _index: dict[str, int] = field(repr=False)
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     lengths, pieces = _lengths(results)
     first = (
         results.lazy()
-        .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))      # cheap, and leaves few to join
+        .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))  # cheap, and leaves few to join
         .join(qrels.lazy(), on=pair, how="semi")
         .group_by(pair)
         .agg(pl.col("rank").min().cast(pl.Int64))
@@ -91,7 +91,7 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     label_rank = ranked.fill_null(0).to_numpy()
     grades, ranks, item_query = _items(qrels, label_query, label_rank)
     there = label_rank > 0
-    most = int(label_rank.max(initial=0)) + 1         # a rank holds one document, so equal pairs are one document
+    most = int(label_rank.max(initial=0)) + 1  # a rank holds one document, so equal pairs are one document
     judged_query, judged_rank = np.divmod(np.unique(label_query[there] * most + label_rank[there]), most)
 
     def ends(query: Any) -> list[int]:
@@ -155,7 +155,7 @@ def _lengths(results: pl.DataFrame) -> tuple[dict[str, int], Any]:
     import polars as pl
 
     heads, starts = _blocks(results)
-    if len(starts) == (results["rank"] == 1).sum():      # as many blocks as queries, since each has one first rank
+    if len(starts) == (results["rank"] == 1).sum():  # as many blocks as queries, since each has one first rank
         n = np.diff(starts, append=results.height)
         return dict(zip(heads.to_list(), n.tolist(), strict=True)), starts
     counted = results.group_by("query_id", maintain_order=True).agg(pl.len())
@@ -175,7 +175,7 @@ def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | No
         judged_items, ids = labelled(example, response)
         if not judged_items or response.passages is None:
             continue
-        key = str(n)           # not the query_id: a batch may hold several responses to one question
+        key = str(n)  # not the query_id: a batch may hold several responses to one question
         for item, judged in enumerate(judged_items):
             members = judged.doc_ids
             labels["query_id"] += [key] * len(members)

@@ -11,7 +11,7 @@ from ragauge.errors import UsageError
 
 Fill = Literal["cut", "whole"]
 Unit = Literal["token", "char"]
-MOST_TRIED = 12     # touching chunks of which every choice is tried
+MOST_TRIED = 12  # touching chunks of which every choice is tried
 
 
 def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -103,7 +103,7 @@ def attainable(overlap: GoldOverlap, k: int | None, budget: int | None, fill: Fi
 def _best_choice(gold: Sequence[Span], chunks: Sequence[Span], most: int, room: int, fill: Fill) -> int:
     """Over every choice of whole chunks that fits, and one more cut to what is left."""
     masks, best = [mask_of(gold, [chunk]) for chunk in chunks], 0
-    stack = [(0, 0, 0, room)]     # next chunk, how many taken, what they hold, what is left
+    stack = [(0, 0, 0, room)]  # next chunk, how many taken, what they hold, what is left
     while stack:
         at, taken, mask, left = stack.pop()
         best = max(best, mask.bit_count())

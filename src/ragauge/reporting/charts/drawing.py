@@ -15,10 +15,10 @@ from ragauge.reporting.words import safe
 if TYPE_CHECKING:
     import altair as alt
 
-WIDTH = 400           # of a chart with its axes: a phone shows it at nine tenths, a desktop two in a row
+WIDTH = 400  # of a chart with its axes: a phone shows it at nine tenths, a desktop two in a row
 ROW = 25
-FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"     # of one width everywhere, so that no label is cut
-BASE = "https://vega.github.io/vega-datasets/"               # what the renderer puts before a relative link
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # of one width everywhere, so that no label is cut
+BASE = "https://vega.github.io/vega-datasets/"  # what the renderer puts before a relative link
 
 _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
 _NOISE = re.compile(
@@ -30,9 +30,9 @@ _LINK = re.compile(
     r'(<[a-z]+) aria-label="([^"]*)"'
 )
 _CLIP = re.compile(r'(id="|url\(#)clip(\d+)')
-_MARK = re.compile("<!--chart ([0-9a-f]{64})-->")     # of text from data, every < is escaped
+_MARK = re.compile("<!--chart ([0-9a-f]{64})-->")  # of text from data, every < is escaped
 _WAITING: ContextVar[dict[str, Mapping[str, Any]] | None] = ContextVar("charts that a page waits for", default=None)
-FORM = 1     # of the text that is made of the renderer's; another one is drawn anew
+FORM = 1  # of the text that is made of the renderer's; another one is drawn anew
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
 
@@ -83,9 +83,7 @@ def draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int, width:
     """
     import altair as alt
 
-    sized = chart.properties(
-        width=width, height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    )     # fmt: skip
+    sized = chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
     spec: dict[str, Any] = sized.to_dict(validate=False)
     spec["config"] = style()
     return rendered(spec)
@@ -143,7 +141,7 @@ def _drawn(spec: Mapping[str, Any], digest: str) -> str:
     import vl_convert
 
     svg = inside(vl_convert.vegalite_to_svg(dict(spec)))
-    numbers: dict[str, int] = {}     # the renderer counts on from chart to chart
+    numbers: dict[str, int] = {}  # the renderer counts on from chart to chart
 
     def own(found: re.Match[str]) -> str:
         return f"{found[1]}clip-{digest[:12]}-{numbers.setdefault(found[2], len(numbers))}"
@@ -162,15 +160,27 @@ def _renderer() -> str:
 def style() -> dict[str, Any]:
     """The look of all charts."""
     axis = {
-        "labelColor": "currentColor", "titleColor": "currentColor", "domainColor": colour("line"),
-        "tickColor": colour("line"), "gridColor": colour("line"), "labelFont": FONT, "titleFont": FONT,
-        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelOverlap": True,
-    }  # fmt: skip
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": colour("line"),
+        "tickColor": colour("line"),
+        "gridColor": colour("line"),
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelOverlap": True,
+    }
     return {
-        "background": "transparent", "padding": {"left": 2, "right": 10, "top": 4, "bottom": 2},
-        "axis": axis, "view": {"stroke": None}, "text": {"font": FONT, "fontSize": 12, "fill": "currentColor"},
-        "bar": {"fill": colour("bar")}, "customFormatTypes": False,
-    }  # fmt: skip
+        "background": "transparent",
+        "padding": {"left": 2, "right": 10, "top": 4, "bottom": 2},
+        "axis": axis,
+        "view": {"stroke": None},
+        "text": {"font": FONT, "fontSize": 12, "fill": "currentColor"},
+        "bar": {"fill": colour("bar")},
+        "customFormatTypes": False,
+    }
 
 
 def inside(svg: str) -> str:

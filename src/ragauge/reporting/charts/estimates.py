@@ -24,14 +24,16 @@ def points(shown: Sequence[Point], title: str, *, bars: bool = False, hue: str =
     """Shares from 0 to 1, a row each: dots (or bars) with the interval as a line; "" when none has a mean."""
     rows: list[dict[str, object]] = [
         {
-            "name": f"{line(point.name, 60)}  ({point.found.n})", "mean": point.found.mean, "link": point.link,
+            "name": f"{line(point.name, 60)}  ({point.found.n})",
+            "mean": point.found.mean,
+            "link": point.link,
             "low": point.found.interval.low if point.found.interval else point.found.mean,
             "high": point.found.interval.high if point.found.interval else point.found.mean,
             "says": f"{line(point.name)}: {estimate(point.found)}, n = {point.found.n}",
         }
         for point in shown
         if point.found.mean is not None
-    ]  # fmt: skip
+    ]
     if not rows:
         return ""
     import altair as alt
@@ -61,14 +63,17 @@ def ranks(alignment: Alignment, links: Sequence[str], relevant: Sequence[str]) -
 
     rows: list[dict[str, object]] = [
         {
-            "rank": str(rank.rank), "used": rank.used / rank.n, "link": link, "leads": leads,
+            "rank": str(rank.rank),
+            "used": rank.used / rank.n,
+            "link": link,
+            "leads": leads,
             "relevant": None if not rank.relevant else (rank.relevant_used or 0) / rank.relevant,
             "says": f"rank {rank.rank}: used in {rank.used} of {rank.n} answers",
             "tells": f"rank {rank.rank}: used in {rank.relevant_used} of {rank.relevant} answers where relevant",
         }
         for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
         if rank.n
-    ]  # fmt: skip
+    ]
     if not rows:
         return ""
     base = alt.Chart(data(rows)).encode(
@@ -81,9 +86,10 @@ def ranks(alignment: Alignment, links: Sequence[str], relevant: Sequence[str]) -
     if all(row["relevant"] is None for row in rows):
         return draw(body, 150)
     mark = base.mark_point(shape="diamond", filled=True, size=130, fill=colour("ink"), stroke=colour("page")).encode(
-        y=alt.Y("relevant:Q", scale=scale, axis=share_axis("share of answers")), description="tells:N",
+        y=alt.Y("relevant:Q", scale=scale, axis=share_axis("share of answers")),
+        description="tells:N",
         **linked(rows, "leads"),
-    )     # fmt: skip
+    )
     return draw(alt.layer(body, mark), 150)
 
 
@@ -91,14 +97,19 @@ def times(timings: Sequence[Timing], links: Sequence[tuple[str, str, str]]) -> s
     """Per stage, the median as a dot, a line to p95 and a thin one to p99; links are those of the three."""
     rows: list[dict[str, object]] = [
         {
-            "stage": line(timing.stage, 40), "p50": timing.p50, "p95": timing.p95, "p99": timing.p99,
-            "link": every, "middle": middle, "tail": tail,
+            "stage": line(timing.stage, 40),
+            "p50": timing.p50,
+            "p95": timing.p95,
+            "p99": timing.p99,
+            "link": every,
+            "middle": middle,
+            "tail": tail,
             "says": f"{line(timing.stage)}: median {number(timing.p50, 'amount')} ms",
             "says95": f"{line(timing.stage)}: 95th percentile {number(timing.p95, 'amount')} ms",
             "says99": f"{line(timing.stage)}: 99th percentile {number(timing.p99, 'amount')} ms",
         }
         for timing, (every, middle, tail) in zip(timings, links, strict=True)
-    ]  # fmt: skip
+    ]
     if not rows:
         return ""
     import altair as alt

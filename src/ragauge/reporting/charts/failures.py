@@ -13,8 +13,8 @@ from ragauge.reporting.words import UNNAMED, line, share
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_CAUSES = 20      # all that there are
-MOST_COLOURS = 7      # causes with a colour of their own; the others share one
+MOST_CAUSES = 20  # all that there are
+MOST_COLOURS = 7  # causes with a colour of their own; the others share one
 MOST_VALUES = 8
 OTHERS = "other causes"
 
@@ -51,20 +51,26 @@ def pareto(shown: tuple[CauseBar, ...], failed: int) -> str:
 
     rows = [
         {
-            "cause": f"{bar.cause}  {bar.count}", "count": bar.count, "reached": bar.cumulative * failed,
-            "label": f"{bar.cumulative:.0%}", "link": bar.link, "place": min(index, MOST_COLOURS + 1),
+            "cause": f"{bar.cause}  {bar.count}",
+            "count": bar.count,
+            "reached": bar.cumulative * failed,
+            "label": f"{bar.cumulative:.0%}",
+            "link": bar.link,
+            "place": min(index, MOST_COLOURS + 1),
             "says": f"{bar.cause}: {share(bar.count, failed)} failed examples",
             "adds": f"{bar.cause} and all more frequent causes: {bar.cumulative:.0%}",
         }
         for index, bar in enumerate(shown[:MOST_CAUSES], 1)
-    ]  # fmt: skip
+    ]
     scale = alt.Scale(domain=[0, max(1, failed) * 1.12], nice=False)
     axis = number_axis("failed examples", failed)
     base = alt.Chart(data(rows)).encode(y=alt.Y("cause:N", sort=None, axis=names_axis()))
     drawn = base.mark_bar(cornerRadiusEnd=2).encode(
-        x=alt.X("count:Q", scale=scale, axis=axis), fill=alt.Fill("place:O", scale=_palette(), legend=None),
-        description="says:N", **linked(rows),
-    )     # fmt: skip
+        x=alt.X("count:Q", scale=scale, axis=axis),
+        fill=alt.Fill("place:O", scale=_palette(), legend=None),
+        description="says:N",
+        **linked(rows),
+    )
     reached = base.encode(x=alt.X("reached:Q", scale=scale, axis=axis))
     line_of = reached.mark_line(stroke=colour("soft"), strokeWidth=1.5)
     points = reached.mark_point(filled=True, size=28, fill=colour("soft"), stroke=None).encode(
@@ -96,19 +102,29 @@ def by_segment(
     most = list(values.items())[:MOST_VALUES]
     rows: list[dict[str, object]] = [
         {
-            "value": f"{line(value, 60)}  {sum(causes.values())}", "count": count, "place": colours.get(cause, 1),
-            "link": link(value, cause), "says": f"{line(value)}: {cause or UNNAMED} {count}",
+            "value": f"{line(value, 60)}  {sum(causes.values())}",
+            "count": count,
+            "place": colours.get(cause, 1),
+            "link": link(value, cause),
+            "says": f"{line(value)}: {cause or UNNAMED} {count}",
         }
         for value, causes in most
         for cause, count in sorted(causes.items(), key=lambda item: colours.get(item[0], MOST_COLOURS + 1))
         if count
-    ]  # fmt: skip
+    ]
     if not rows:
         return ""
     longest = max(sum(causes.values()) for _, causes in most)
-    chart = alt.Chart(data(rows)).mark_bar(stroke=colour("page"), strokeWidth=1).encode(
-        y=alt.Y("value:N", sort=None, axis=names_axis()),
-        x=alt.X("count:Q", stack="zero", axis=number_axis("failed examples", longest)),
-        fill=alt.Fill("place:O", scale=_palette(), legend=None), order="place:Q", description="says:N", **linked(rows),
-    )     # fmt: skip
+    chart = (
+        alt.Chart(data(rows))
+        .mark_bar(stroke=colour("page"), strokeWidth=1)
+        .encode(
+            y=alt.Y("value:N", sort=None, axis=names_axis()),
+            x=alt.X("count:Q", stack="zero", axis=number_axis("failed examples", longest)),
+            fill=alt.Fill("place:O", scale=_palette(), legend=None),
+            order="place:Q",
+            description="says:N",
+            **linked(rows),
+        )
+    )
     return draw(chart, ROW * len(most))

@@ -60,29 +60,43 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
     end = next((limit for limit in SCALES if most <= limit), most)
     rows = [
         {
-            "name": line(row.name, 60), "mean": row.mean, "low": row.low, "high": row.high, "link": row.link,
-            "far_low": row.ends[0], "far_high": row.ends[1],
-            "says": line(row.says, 300), "hue": HUES.get(row.verdict, "soft"), "place": index,
+            "name": line(row.name, 60),
+            "mean": row.mean,
+            "low": row.low,
+            "high": row.high,
+            "link": row.link,
+            "far_low": row.ends[0],
+            "far_high": row.ends[1],
+            "says": line(row.says, 300),
+            "hue": HUES.get(row.verdict, "soft"),
+            "place": index,
         }
         for index, row in enumerate(shown)
-    ]  # fmt: skip
+    ]
     scale = alt.Scale(domain=[-end, end], nice=False)
-    axis = alt.Axis(title=title, tickCount=5, format="+.0%" if percent else "+.2~f",
-                    labelExpr="datum.value == 0 ? '0' : datum.label")     # fmt: skip
+    axis = alt.Axis(
+        title=title,
+        tickCount=5,
+        format="+.0%" if percent else "+.2~f",
+        labelExpr="datum.value == 0 ? '0' : datum.label",
+    )
     hues = alt.Scale(domain=list(SHAPES), range=[colour(shape) for shape in SHAPES])
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("name:N", sort=None, axis=names_axis(220)), description="says:N", **linked(rows)
     )
     x = alt.X("mean:Q", scale=scale, axis=axis)
-    zero = alt.Chart(data([{"at": 0.0}])).mark_rule(stroke=colour("soft"), strokeDash=[3, 3]).encode(
-        x=alt.X("at:Q", scale=scale, axis=axis)
+    zero = (
+        alt.Chart(data([{"at": 0.0}]))
+        .mark_rule(stroke=colour("soft"), strokeDash=[3, 3])
+        .encode(x=alt.X("at:Q", scale=scale, axis=axis))
     )
     reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
         x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", stroke=alt.Stroke("hue:N", scale=hues, legend=None)
     )
     behind = base.mark_rule(strokeWidth=6, opacity=0.22).encode(
-        x=alt.X("far_low:Q", scale=scale, axis=axis), x2="far_high:Q",
+        x=alt.X("far_low:Q", scale=scale, axis=axis),
+        x2="far_high:Q",
         stroke=alt.Stroke("hue:N", scale=hues, legend=None),
     )
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(

@@ -13,9 +13,9 @@ from ragauge.reporting.charts.drawing import colour, data, rendered, style
 from ragauge.reporting.lists import span
 
 WIDTH, HEIGHT = 240, 56
-WIDEST = 0.12     # of a bar that stands for one value, as a share of the width
+WIDEST = 0.12  # of a bar that stands for one value, as a share of the width
 NARROWEST = 0.015  # of the same, where values lie closer: equal but for rounding, for example
-LEAST = 0.04      # height of a bar that is not empty, as a share of the highest: what is rare can be seen and clicked
+LEAST = 0.04  # height of a bar that is not empty, as a share of the highest: what is rare can be seen and clicked
 
 
 def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str:
@@ -23,12 +23,15 @@ def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str
     least = LEAST * max((part.count for part in bins), default=0)
     rows = [
         {
-            "from": start, "to": end, "count": max(part.count, least), "link": link(index),
+            "from": start,
+            "to": end,
+            "count": max(part.count, least),
+            "link": link(index),
             "says": f"{span(part, kind)}: {part.count}",
         }
         for index, (part, (start, end)) in enumerate(zip(bins, _places(bins, kind), strict=True))
         if part.count
-    ]  # fmt: skip
+    ]
     spec = copy.deepcopy(_spec())
     spec["data"]["values"] = rows
     spec["encoding"]["x"]["scale"]["domain"] = [0, 1]
@@ -55,11 +58,19 @@ def _spec() -> dict[str, Any]:
     """The chart without its rows: made once, since it is drawn for every metric."""
     import altair as alt
 
-    chart = alt.Chart(data([])).mark_rect().encode(
-        x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False)), x2="to:Q",
-        y=alt.Y("count:Q", axis=None, scale=alt.Scale(nice=False, zero=True)), y2=alt.datum(0),
-        fill=alt.value(colour("bar")), description="says:N", href="link:N",
-    )     # fmt: skip
+    chart = (
+        alt.Chart(data([]))
+        .mark_rect()
+        .encode(
+            x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False)),
+            x2="to:Q",
+            y=alt.Y("count:Q", axis=None, scale=alt.Scale(nice=False, zero=True)),
+            y2=alt.datum(0),
+            fill=alt.value(colour("bar")),
+            description="says:N",
+            href="link:N",
+        )
+    )
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=HEIGHT).to_dict(validate=False)
     spec["config"] = {**style(), "padding": 0}
     return spec

@@ -16,18 +16,18 @@ from ragauge.text.messages import three_digits
 if TYPE_CHECKING:
     import altair as alt
 
-VERDICTS = get_args(Verdict)     # on effects
-HUES = ("accent", "good", "warn", "bad", "soft", "ink")     # of the style sheet, in turn
+VERDICTS = get_args(Verdict)  # on effects
+HUES = ("accent", "good", "warn", "bad", "soft", "ink")  # of the style sheet, in turn
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 HEIGHT = 240
 WIDTH = 560
 EPOCH = date(1970, 1, 1)
-MOST_TICKS = 8     # of an axis on which every value measured is named
-NAMED = 60     # characters of a series
-LABEL = (6.2, 13)     # pixels of a label: a character's width, a line's height
-DASHES = ([1, 0], [6, 3], [2, 2])     # of lines, where there are more series than colours
-PLOT = 340     # pixels at least that points spread over, beside the room for labels
-FARTHEST = 4     # lines that a label is moved by; one that has no room even there is left to the table
+MOST_TICKS = 8  # of an axis on which every value measured is named
+NAMED = 60  # characters of a series
+LABEL = (6.2, 13)  # pixels of a label: a character's width, a line's height
+DASHES = ([1, 0], [6, 3], [2, 2])  # of lines, where there are more series than colours
+PLOT = 340  # pixels at least that points spread over, beside the room for labels
+FARTHEST = 4  # lines that a label is moved by; one that has no room even there is left to the table
 
 
 def study_chart(chart: ReportChart) -> str:
@@ -49,10 +49,14 @@ def _row(chart: ReportChart, one: ChartPoint) -> dict[str, Any]:
     if chart.mark == "heat":
         says = f"{chart.x} {one.x}, {chart.y} {one.series}: {three_digits(one.y)}"
     return {
-        "x": one.x, "y": one.y, "series": line(one.series, NAMED), "label": line(one.label, NAMED),
-        "low": one.y if one.low is None else one.low, "high": one.y if one.high is None else one.high,
+        "x": one.x,
+        "y": one.y,
+        "series": line(one.series, NAMED),
+        "label": line(one.label, NAMED),
+        "low": one.y if one.low is None else one.low,
+        "high": one.y if one.high is None else one.high,
         "says": line(says, 300),
-    }     # fmt: skip
+    }
 
 
 def _colours(rows: list[dict[str, Any]], names: Sequence[str], hues_of: Sequence[str] = HUES) -> dict[str, Any]:
@@ -60,29 +64,44 @@ def _colours(rows: list[dict[str, Any]], names: Sequence[str], hues_of: Sequence
     import altair as alt
 
     several = len({row["series"] for row in rows}) > 1
-    round_of = [n // len(hues_of) for n in range(len(names))]     # after all colours they come again, otherwise shaped
+    round_of = [n // len(hues_of) for n in range(len(names))]  # after all colours they come again, otherwise shaped
     hues = [colour(hues_of[n % len(hues_of)]) for n in range(len(names))]
     shapes = [SHAPES[(n + turn) % len(SHAPES)] for n, turn in enumerate(round_of)]
-    legend = alt.Legend(
-        title=None, orient="bottom", columns=2, labelLimit=260, labelFont=FONT, labelFontSize=12,
-        symbolOpacity=1, symbolStrokeWidth=2,
-    ) if several else None     # fmt: skip
+    legend = (
+        alt.Legend(
+            title=None,
+            orient="bottom",
+            columns=2,
+            labelLimit=260,
+            labelFont=FONT,
+            labelFontSize=12,
+            symbolOpacity=1,
+            symbolStrokeWidth=2,
+        )
+        if several
+        else None
+    )
     return {
         "color": alt.Color("series:N", sort=None, legend=legend, scale=alt.Scale(domain=names, range=hues)),
         "shape": alt.Shape("series:N", sort=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-        "strokeDash": alt.StrokeDash("series:N", sort=None, legend=None, scale=alt.Scale(
-            domain=names, range=[DASHES[turn % len(DASHES)] for turn in round_of])),
-    }     # fmt: skip
+        "strokeDash": alt.StrokeDash(
+            "series:N",
+            sort=None,
+            legend=None,
+            scale=alt.Scale(domain=names, range=[DASHES[turn % len(DASHES)] for turn in round_of]),
+        ),
+    }
 
 
 def _apart(rows: list[dict[str, Any]], log: bool) -> list[dict[str, Any]]:
     """The rows with a label, each with label_y where it stands clear of points and of the other labels."""
+
     def place(value: float) -> float:
         return math.log(value) if log else value
 
     across, up = [place(row["x"]) for row in rows], [row[end] for row in rows for end in ("low", "high")]
     wide, high = (max(of) - min(of) or 1.0 for of in (across, up))
-    taken: list[tuple[float, float, float]] = []     # left, right, middle, in pixels
+    taken: list[tuple[float, float, float]] = []  # left, right, middle, in pixels
     found = []
     for row, x in sorted(zip(rows, across, strict=True), key=lambda one: -one[0]["y"]):
         left, at = (x - min(across)) / wide * PLOT, (max(up) - row["y"]) / high * (HEIGHT - 16)
@@ -132,8 +151,9 @@ def _heat(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     down = alt.Y("series:N", sort=None, title=chart.y, axis=alt.Axis(ticks=False, domain=False, labelLimit=160))
     base = alt.Chart(data(rows)).encode(x=across, y=down, description="says:N")
     least, most = min(row["y"] for row in rows), max(row["y"] for row in rows)
-    share = alt.Opacity("y:Q", legend=None, scale=alt.Scale(domain=[least, most if most > least else least + 1],
-                                                            range=[0.08, 0.55]))     # fmt: skip
+    share = alt.Opacity(
+        "y:Q", legend=None, scale=alt.Scale(domain=[least, most if most > least else least + 1], range=[0.08, 0.55])
+    )
     cell = base.mark_rect(fill=colour("accent"), stroke=colour("page"), strokeWidth=2).encode(opacity=share)
     return draw(alt.layer(cell, base.mark_text().encode(text="label:N")), 34 * len({r["series"] for r in rows}), WIDTH)
 
@@ -143,7 +163,7 @@ def _over_numbers(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
 
     at = sorted({float(row["x"]) for row in rows})
     scale = alt.Scale(type="log" if chart.log else "linear", zero=False, nice=False, padding=24)
-    few = chart.mark == "lines" and len(at) <= MOST_TICKS     # then what was measured is named
+    few = chart.mark == "lines" and len(at) <= MOST_TICKS  # then what was measured is named
     ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6, labelBound=True)
     if chart.since is not None:
         day = f"utcFormat((datum.value + {(chart.since - EPOCH).days}) * 86400000, '%-d %b')"

@@ -9,7 +9,7 @@ from ragauge.reporting.charts.drawing import colour, data, draw, linked
 from ragauge.reporting.words import line
 
 HEIGHT = 200
-MOST_RUNS = 60     # drawn, the newest
+MOST_RUNS = 60  # drawn, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +46,44 @@ def trend(points: Sequence[TrendPoint]) -> str:
         return ""
     rows = [
         {
-            "at": place, "name": line(point.name, 20), "mean": point.mean, "low": point.low, "high": point.high,
-            "piece": point.piece, "shape": "changed" if point.changed else "same", "link": point.link,
+            "at": place,
+            "name": line(point.name, 20),
+            "mean": point.mean,
+            "low": point.low,
+            "high": point.high,
+            "piece": point.piece,
+            "shape": "changed" if point.changed else "same",
+            "link": point.link,
             "says": point.says,
         }
         for place, point in enumerate(drawn)
-    ]     # fmt: skip
-    names = " : ".join(f"datum.value == {row['at']} ? \"{place + 1}\"" for place, row in enumerate(rows))
+    ]
+    names = " : ".join(f'datum.value == {row["at"]} ? "{place + 1}"' for place, row in enumerate(rows))
     places = [float(place) for place in range(len(rows))]
     axis = alt.Axis(title="run, the newest at the right", values=places, labelExpr=f'{names} : ""', grid=False)
     x = alt.X("at:Q", axis=axis, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], nice=False))
     scale = alt.Scale(zero=False, nice=True, padding=6)
     base = alt.Chart(data(rows))
     intervals = base.mark_rule(strokeWidth=4, opacity=0.3, stroke=colour("accent")).encode(
-        x=x, y=alt.Y("low:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, format=".3~f")), y2="high:Q",
-        description="says:N", **linked(rows),
-    )     # fmt: skip
+        x=x,
+        y=alt.Y("low:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, format=".3~f")),
+        y2="high:Q",
+        description="says:N",
+        **linked(rows),
+    )
     lines = base.mark_line(stroke=colour("accent"), strokeWidth=1.5).encode(
         x=x, y=alt.Y("mean:Q", scale=scale), detail="piece:N"
-    )     # fmt: skip
+    )
     kinds = ["same", "changed"]
     shapes, colours = (
-        alt.Scale(domain=kinds, range=found)
-        for found in (["circle", "diamond"], [colour("accent"), colour("warn")])
+        alt.Scale(domain=kinds, range=found) for found in (["circle", "diamond"], [colour("accent"), colour("warn")])
     )
     marks = base.mark_point(filled=True, size=70, opacity=1, stroke=None).encode(
-        x=x, y=alt.Y("mean:Q", scale=scale), description="says:N", **linked(rows),
-        shape=alt.Shape("shape:N", scale=shapes, legend=None), fill=alt.Fill("shape:N", scale=colours, legend=None),
-    )     # fmt: skip
+        x=x,
+        y=alt.Y("mean:Q", scale=scale),
+        description="says:N",
+        **linked(rows),
+        shape=alt.Shape("shape:N", scale=shapes, legend=None),
+        fill=alt.Fill("shape:N", scale=colours, legend=None),
+    )
     return draw(alt.layer(intervals, lines, marks), HEIGHT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
-MOST_COMPARED = 250_000     # pairs of words of two answers, beyond which their differences are not looked for
+MOST_COMPARED = 250_000  # pairs of words of two answers, beyond which their differences are not looked for
 
 
 def differing(text: str, other: str) -> list[tuple[str, bool]]:

@@ -17,16 +17,17 @@ HIDDEN = "More than chance by the judge's verdicts (p is of these alone), yet wi
 WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
 UNSEEN = "So few examples show no change at all, however large"
 DOUBTED = "With so few examples and the judge's own error no change is seen at all, however large"
-CHANCE = 0.05     # a corrected p above it may be chance
+CHANCE = 0.05  # a corrected p above it may be chance
 MOST_SIZED = 6
 
 
 def notes(comparison: RunComparison) -> tuple[str, ...]:
     """What change of quality could have been seen where none was, and which metrics no example was scored on twice."""
     sized = [
-        (change.metric, change.detectable) for change in measured(comparison)
+        (change.metric, change.detectable)
+        for change in measured(comparison)
         if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
-    ]     # fmt: skip
+    ]
     could = [f"{metric} {least_seen(least)}" for metric, least in sized if least <= _width(metric)]
     judged = {change.metric for change in measured(comparison) if change.difference.judged and not change.rectified}
     never = [metric for metric, least in sized if least > _width(metric) and metric not in judged]
@@ -54,8 +55,9 @@ def _whose_means(comparison: RunComparison) -> Iterator[str]:
     """Of which metrics label-corrected means are compared; and, where people labeled one run, of which the judge's."""
     corrected = [
         f"{change.metric} ({number(change.judge_base)} and {number(change.judge_new)})"
-        for change in measured(comparison) if change.rectified is not None
-    ]  # fmt: skip
+        for change in measured(comparison)
+        if change.rectified is not None
+    ]
     if corrected:
         means = ", ".join(corrected)
         yield f"Compared by label-corrected means; beside them the judge's own of the same examples: {means}."

@@ -29,9 +29,9 @@ from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.words import difference, line
 from ragauge.text.messages import valued
 
-MOST_SEGMENTS = 20       # rows of the segments' forest
-MOST_METRICS = 4         # of one segment that got worse
-MOST_VALUES = 200        # rows of the table of all segments
+MOST_SEGMENTS = 20  # rows of the segments' forest
+MOST_METRICS = 4  # of one segment that got worse
+MOST_VALUES = 200  # rows of the table of all segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,16 @@ def context(compared: Compared, served: ServedLinks | None = None) -> dict[str, 
     for name in names:
         anchors.add("def", name)
     return {
-        "c": compared, "anchors": anchors, "parts": tuple(_part(n, run, compared, anchors)
-                                                         for n, run in enumerate(compared.runs, 1)),
-        "overview": overview_table(compared) if len(compared.runs) > 1 else None, "method": words.method(compared),
+        "c": compared,
+        "anchors": anchors,
+        "parts": tuple(_part(n, run, compared, anchors) for n, run in enumerate(compared.runs, 1)),
+        "overview": overview_table(compared) if len(compared.runs) > 1 else None,
+        "method": words.method(compared),
         "definitions": {name: describe(FailedResponse() if name == NAME else parse(name)) for name in names},
-        "served": served is not None, "differing": differing,
+        "served": served is not None,
+        "differing": differing,
         "title": " · ".join(line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
-    }     # fmt: skip
+    }
 
 
 def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
@@ -99,16 +102,26 @@ def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchor
     told = Counter(change.verdict for change in words.measured(comparison))
     worse, perhaps, cells = comparison.worse_segments, comparison.possible_segments, comparison.segments[:MOST_VALUES]
     return RunPart(
-        anchors.add("run", n), comparison, words.sentence(comparison),
+        anchors.add("run", n),
+        comparison,
+        words.sentence(comparison),
         tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        notes(comparison), tuple(_forests(comparison, n, compared, anchors)),
-        metrics_table(comparison, compared, n), segment_table(worse, compared, n, MOST_METRICS) if worse else None,
+        notes(comparison),
+        tuple(_forests(comparison, n, compared, anchors)),
+        metrics_table(comparison, compared, n),
+        segment_table(worse, compared, n, MOST_METRICS) if worse else None,
         any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
-        segment_table(perhaps, compared, n) if perhaps else None, segment_table(cells, compared, n) if cells else None,
-        len(comparison.segments), amounts_table(comparison) if comparison.amounts else None, flips, behind,
-        failures_table(comparison.failures), settings_table(comparison, compared), tuple(words.unmatched(comparison)),
+        segment_table(perhaps, compared, n) if perhaps else None,
+        segment_table(cells, compared, n) if cells else None,
+        len(comparison.segments),
+        amounts_table(comparison) if comparison.amounts else None,
+        flips,
+        behind,
+        failures_table(comparison.failures),
+        settings_table(comparison, compared),
+        tuple(words.unmatched(comparison)),
         words.methods(comparison),
-    )     # fmt: skip
+    )
 
 
 def _behind(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
@@ -121,8 +134,11 @@ def _behind(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[Cha
     for part in (*comparison.worse_segments, *comparison.possible_segments):
         if part.change.moved:
             id_ = anchors.add("moved", n, part.change.metric, part.column, part.value)
-            yield ChangedExamples(id_, f"{part.change.metric} where {words.place(part)}",
-                         tuple(_examples(n, run_id, part.change, anchors)))     # fmt: skip
+            yield ChangedExamples(
+                id_,
+                f"{part.change.metric} where {words.place(part)}",
+                tuple(_examples(n, run_id, part.change, anchors)),
+            )
 
 
 def _examples(n: int, run_id: str, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
@@ -141,18 +157,29 @@ def _forests(comparison: RunComparison, n: int, compared: Compared, anchors: Anc
     wide = " Light band: including judge error." if any(change.difference.judged for change in whole) else ""
     caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
-        ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")
+        ("Every metric", False, "new − base"),
+        ("Latency, tokens, cost", True, "change in % of what it was"),
     ):
-        mine = [(change.metric, change, anchors.link("moved", n, change.metric)) for change in whole
-                if (change.kind == "amount") == amount]     # fmt: skip
+        mine = [
+            (change.metric, change, anchors.link("moved", n, change.metric))
+            for change in whole
+            if (change.kind == "amount") == amount
+        ]
         yield from _figure(title, mine, axis, caption, percent=amount)
-    moved = [part for part in comparison.segments if part.change.kind != "amount"
-             and (part.change.verdict in ("worse", "better") or part in comparison.possible_segments)]     # fmt: skip
+    moved = [
+        part
+        for part in comparison.segments
+        if part.change.kind != "amount"
+        and (part.change.verdict in ("worse", "better") or part in comparison.possible_segments)
+    ]
     rows = [
-        (f"{words.place(part)}: {part.change.metric}", part.change,
-         anchors.link("moved", n, part.change.metric, part.column, part.value))
+        (
+            f"{words.place(part)}: {part.change.metric}",
+            part.change,
+            anchors.link("moved", n, part.change.metric, part.column, part.value),
+        )
         for part in moved[:MOST_SEGMENTS]
-    ]     # fmt: skip
+    ]
     cut = f" Drawn are {MOST_SEGMENTS} of {len(moved)}." if len(moved) > MOST_SEGMENTS else ""
     yield from _figure("Segments that moved", rows, "new − base", caption + cut)
 

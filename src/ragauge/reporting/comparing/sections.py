@@ -31,6 +31,7 @@ from ragauge.text.messages import command, plural
 if TYPE_CHECKING:
     import polars as pl
 
+
 def table(compared: Compared) -> pl.DataFrame:
     """A row a run, metric and segment; segment and value are null over all examples.
 
@@ -42,11 +43,30 @@ def table(compared: Compared) -> pl.DataFrame:
 
     text, real, whole = pl.String, pl.Float64, pl.Int64
     schema = {
-        "run": text, "base": text, "segment": text, "value": text, "metric": text, "n": whole, "before": real,
-        "after": real, "difference": real, "low": real, "high": real, "p": real, "p_holm": real, "p_bh": real,
-        "wins": whole, "ties": whole, "losses": whole, "failed": whole, "verdict": text, "interval": text,
-        "test": text, "low_with_judge": real, "high_with_judge": real,
-    }     # fmt: skip
+        "run": text,
+        "base": text,
+        "segment": text,
+        "value": text,
+        "metric": text,
+        "n": whole,
+        "before": real,
+        "after": real,
+        "difference": real,
+        "low": real,
+        "high": real,
+        "p": real,
+        "p_holm": real,
+        "p_bh": real,
+        "wins": whole,
+        "ties": whole,
+        "losses": whole,
+        "failed": whole,
+        "verdict": text,
+        "interval": text,
+        "test": text,
+        "low_with_judge": real,
+        "high_with_judge": real,
+    }
     rows = [row for run in compared.runs for row in _rows(run, compared.base.name)]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -61,17 +81,31 @@ def _rows(comparison: RunComparison, base: str) -> Iterator[tuple[Any, ...]]:
 def _cells(change: MetricChange) -> tuple[Any, ...]:
     ends, judged = change.difference.interval, change.difference.judged
     return (
-        change.metric, change.difference.n, change.base, change.new, change.difference.mean,
-        None if ends is None else ends.low, None if ends is None else ends.high, change.p_value, change.holm,
-        change.discovery, change.wins, change.ties, change.losses, change.failed, change.verdict,
-        None if ends is None else ends.method, change.test or None,
-        None if judged is None else judged.low, None if judged is None else judged.high,
-    )     # fmt: skip
+        change.metric,
+        change.difference.n,
+        change.base,
+        change.new,
+        change.difference.mean,
+        None if ends is None else ends.low,
+        None if ends is None else ends.high,
+        change.p_value,
+        change.holm,
+        change.discovery,
+        change.wins,
+        change.ties,
+        change.losses,
+        change.failed,
+        change.verdict,
+        None if ends is None else ends.method,
+        change.test or None,
+        None if judged is None else judged.low,
+        None if judged is None else judged.high,
+    )
 
 
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad", "changed": "unsure", "no change seen": "faint"}
 MOST_SEGMENTS, MOST_METRICS, MOST_FLIPS, MOST_FINDINGS, MOST_IDS = 6, 2, 5, 3, 10
-ANSWER = 150     # characters of an answer
+ANSWER = 150  # characters of an answer
 
 
 def sections(compared: Compared) -> Iterator[ReportSection]:
@@ -93,7 +127,7 @@ def sections(compared: Compared) -> Iterator[ReportSection]:
     yield ReportSection(
         lead=(Phrase("With charts and both answers of every example that flipped:", "faint"),),
         commands=(command("compare", *map(line, names), "-o", "change.html"),),
-    )     # fmt: skip
+    )
 
 
 def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[ReportSection]:
@@ -101,9 +135,12 @@ def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[
     judge = f" · judged by {compared.judge_id}" if compared.judge_id else ""
     tone = TONES.get(comparison.verdict, "strong") if comparison.verdict != "no change seen" else "strong"
     yield ReportSection(
-        f"{base.name} → {run.name}", f"{base.run_id} → {run.run_id}{judge}",
-        (Phrase(words.sentence(comparison), tone),), warnings=comparison.warnings, top=True,
-    )     # fmt: skip
+        f"{base.name} → {run.name}",
+        f"{base.run_id} → {run.run_id}{judge}",
+        (Phrase(words.sentence(comparison), tone),),
+        warnings=comparison.warnings,
+        top=True,
+    )
     better = tuple(part for part in comparison.segments if part.change.verdict == "better")
     if comparison.worse_segments:
         table = segment_table(comparison.worse_segments, compared, index, MOST_METRICS, MOST_SEGMENTS)
@@ -119,11 +156,13 @@ def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[
         yield ReportSection("Cost and latency, median and 95th percentile", table=amounts_table(comparison))
     if comparison.findings:
         items = tuple(
-            ReportItem(opened(finding.headline), (
-                ("seen", "\n".join(map(reading, finding.readings[:2]))), ("fix", Phrase(finding.fix, "strong")),
-            ), f"{n}.")
+            ReportItem(
+                opened(finding.headline),
+                (("seen", "\n".join(map(reading, finding.readings[:2]))), ("fix", Phrase(finding.fix, "strong"))),
+                f"{n}.",
+            )
             for n, finding in enumerate(comparison.findings[:MOST_FINDINGS], 1)
-        )     # fmt: skip
+        )
         yield ReportSection("What the change means", items=items)
     if (failed := failures_table(comparison.failures)) is not None:
         yield ReportSection("Failures by cause, before and now", table=failed)
@@ -144,18 +183,24 @@ def metrics_table(comparison: RunComparison, compared: Compared, index: int) -> 
             rows.append(((Phrase(f"{sign} {title}", TONES.get(verdict, "")), f" ({len(mine)})"),))
         for change in mine:
             before, now = words.before_after(change)
-            rows.append((
-                _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
-                Phrase(difference(change, change.kind), TONES.get(verdict, ""), ("moved", index, change.metric)),
-                words.chance(change.corrected), words.tally(change), _n(change),
-            ))     # fmt: skip
+            rows.append(
+                (
+                    _metric(change),
+                    (before.partition(" ")[0], " → ", Phrase(now, "strong")),
+                    Phrase(difference(change, change.kind), TONES.get(verdict, ""), ("moved", index, change.metric)),
+                    words.chance(change.corrected),
+                    words.tally(change),
+                    _n(change),
+                )
+            )
     heads = (
-        ReportColumn("metric", fold=True), ReportColumn("before → now", whole=True, carried=True),
+        ReportColumn("metric", fold=True),
+        ReportColumn("before → now", whole=True, carried=True),
         ReportColumn(f"change, {compared.level:.0%} interval", whole=True),
         ReportColumn(words.chance_heading(compared), "number", whole=True, room=1),
         ReportColumn("won / tied / lost", "number", whole=True, room=3),
         ReportColumn("n", "number", whole=True, room=2),
-    )     # fmt: skip
+    )
     return ReportTable(heads, tuple(rows), tight=True)
 
 
@@ -182,23 +227,31 @@ def segment_table(
             hidden = Phrase(f"{words.overall(part)} hidden", "unsure") if part.hidden else words.overall(part)
             sign, tone = words.VERDICTS[change.verdict][0], TONES.get(change.verdict, "")
             to = ("moved", index, change.metric, part.column, part.value)
-            rows.append((
-                _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
-                Phrase(f"{sign} {difference(change, change.kind)}", tone, to), words.chance(change.corrected), hidden,
-                words.tally(change), _n(change),
-            ))     # fmt: skip
+            rows.append(
+                (
+                    _metric(change),
+                    (before.partition(" ")[0], " → ", Phrase(now, "strong")),
+                    Phrase(f"{sign} {difference(change, change.kind)}", tone, to),
+                    words.chance(change.corrected),
+                    hidden,
+                    words.tally(change),
+                    _n(change),
+                )
+            )
         if len(first) < len(mine):
             rest = f"  and {plural(len(mine) - len(first), 'more metric')}"
             rows.append((Phrase(rest, "faint"), *[""] * 6))
     if segments and len(groups) > segments:
         rows.append((f"and {plural(len(groups) - segments, 'more segment')}",))
     heads = (
-        ReportColumn("metric", fold=True), ReportColumn("before → now", whole=True, carried=True, room=5),
+        ReportColumn("metric", fold=True),
+        ReportColumn("before → now", whole=True, carried=True, room=5),
         ReportColumn("difference", whole=True),
         ReportColumn(words.chance_heading(compared), "number", whole=True, room=3),
-        ReportColumn("overall", "number", whole=True, room=1), ReportColumn("won / tied / lost", "number", room=4),
+        ReportColumn("overall", "number", whole=True, room=1),
+        ReportColumn("won / tied / lost", "number", room=4),
         ReportColumn("n", "number", whole=True, room=2),
-    )     # fmt: skip
+    )
     return ReportTable(heads, tuple(rows), tight=True)
 
 
@@ -240,9 +293,11 @@ def failures_table(failures: Failures) -> ReportTable | None:
         rows.append((cause, f"{before:,}", f"{now:,}", Lengths((before / most, now / most), to), moved))
     rows.append(("all failures", f"{failures.failed_base:,}", f"{failures.failed_new:,}", "", ""))
     heads = (
-        ReportColumn("cause"), *columns(numbers=("before", "now")), ReportColumn("before and now", "bar", room=2),
+        ReportColumn("cause"),
+        *columns(numbers=("before", "now")),
+        ReportColumn("before and now", "bar", room=2),
         ReportColumn("change", "number", room=1),
-    )     # fmt: skip
+    )
     return ReportTable(heads, tuple(rows), tight=True)
 
 
@@ -252,9 +307,10 @@ def overview_table(compared: Compared) -> ReportTable:
     rows: list[tuple[TableCell, ...]] = []
     for name in dict.fromkeys(change.metric for run in compared.runs for change in run.metrics):
         fullest = max((mine[name] for mine in by_run if name in mine), key=lambda change: change.difference.n)
-        cells = (Phrase("–", "faint") if change is None
-                 else Phrase(words.labelled(change), TONES.get(change.verdict, ""))
-                 for change in (mine.get(name) for mine in by_run))     # fmt: skip
+        cells = (
+            Phrase("–", "faint") if change is None else Phrase(words.labelled(change), TONES.get(change.verdict, ""))
+            for change in (mine.get(name) for mine in by_run)
+        )
         metric = (Phrase(name, to=("def", name)), ARROWS[fullest.direction])
         rows.append((metric, words.before_after(fullest)[0], *cells))
     heads = columns(numbers=(line(compared.base.name, 30), *(line(run.run.name, 30) for run in compared.runs)))
@@ -278,8 +334,13 @@ def settings_table(comparison: RunComparison, compared: Compared) -> ReportTable
     rows += [
         (f"{sign} {path}", Phrase(words_of, tones.get(sign, ""))) for sign, path, words_of in words.settings(comparison)
     ]
-    return ReportTable((ReportColumn("setting", fold=True), ReportColumn("before → now", fold=True)), tuple(rows),
-                       bare=True) if rows else None     # fmt: skip
+    return (
+        ReportTable(
+            (ReportColumn("setting", fold=True), ReportColumn("before → now", fold=True)), tuple(rows), bare=True
+        )
+        if rows
+        else None
+    )
 
 
 def _settings(comparison: RunComparison, compared: Compared) -> ReportSection:

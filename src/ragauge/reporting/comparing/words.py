@@ -16,25 +16,37 @@ from ragauge.data.response import Run
 from ragauge.reporting.words import LAYERS, UNNAMED, between, line, opened, relative
 from ragauge.text.messages import plural, signed, valued
 
-CORRECTED = {     # correction -> what is said of p
-    "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",
-}     # fmt: skip
-VERDICTS: Mapping[str, tuple[str, str]] = {     # verdict -> its sign and how it is introduced, in the order shown
-    "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
-    "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
-}     # fmt: skip
+CORRECTED = {  # correction -> what is said of p
+    "holm": "corrected by Holm for",
+    "bh": "corrected by Benjamini and Hochberg for",
+    "none": "not corrected for",
+}
+VERDICTS: Mapping[str, tuple[str, str]] = {  # verdict -> its sign and how it is introduced, in the order shown
+    "worse": ("▼", "Worse"),
+    "better": ("▲", "Better"),
+    "changed": ("◆", "Changed, neither way is better"),
+    "not enough data": ("?", "Not enough data"),
+    "no change seen": ("=", "No change seen"),
+}
 HEADS: Mapping[str, str] = {
-    "worse": "Worse than", "better": "Better than", "mixed": "Mixed against", "changed": "Changed against",
-    "no change seen": "No change seen against", "not enough data": "Not enough data to tell from",
-}     # fmt: skip
-LABELS: Mapping[str, str] = {     # verdict -> in a cell
-    "worse": "worse", "better": "better", "changed": "changed", "not enough data": "unclear",
+    "worse": "Worse than",
+    "better": "Better than",
+    "mixed": "Mixed against",
+    "changed": "Changed against",
+    "no change seen": "No change seen against",
+    "not enough data": "Not enough data to tell from",
+}
+LABELS: Mapping[str, str] = {  # verdict -> in a cell
+    "worse": "worse",
+    "better": "better",
+    "changed": "changed",
+    "not enough data": "unclear",
     "no change seen": "none seen",
-}     # fmt: skip
+}
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
 MOST_WORSE, MOST_NAMED = 5, 3
 SEGMENTS_NAMED = 2
-LONGEST = 80          # characters of a setting's value
+LONGEST = 80  # characters of a setting's value
 
 
 def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
@@ -68,9 +80,9 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
         parts.append(f"{plural(len(measured(comparison)) - unclear, 'metric')} looked at")
     if unclear and comparison.verdict != "not enough data":
         parts.append(f"not enough data on {unclear}")
-    if parts and comparison.verdict in ("worse", "better"):     # the head has said it
+    if parts and comparison.verdict in ("worse", "better"):  # the head has said it
         parts[0] = parts[0].removeprefix(f"{comparison.verdict} on ").removeprefix("worse mostly ")
-    if parts and comparison.verdict == "better" and parts[0].startswith("better where "):     # nowhere else
+    if parts and comparison.verdict == "better" and parts[0].startswith("better where "):  # nowhere else
         return f"{head} {'; '.join(parts).removeprefix('better ')} ({matched(comparison)})."
     return f"{head}: {'; '.join(parts)} ({matched(comparison)})." if parts else f"{head} ({matched(comparison)})."
 
@@ -303,12 +315,16 @@ def states(comparison: RunComparison, compared: Compared) -> list[tuple[str, str
     """What else differs between the runs: (what, before, now)."""
     base, run = compared.base, comparison.run
     pairs = (
-        ("system", base.system, run.system), ("code", base.git, run.git),
+        ("system", base.system, run.system),
+        ("code", base.git, run.git),
         ("variant", _variant(base, run), _variant(run, base)),
         ("set version", base.set_version[:12], run.set_version[:12]),
-    )     # fmt: skip
-    return [(what, line(before) or "not recorded", line(other) or "not recorded") for what, before, other in pairs
-            if before != other]     # fmt: skip
+    )
+    return [
+        (what, line(before) or "not recorded", line(other) or "not recorded")
+        for what, before, other in pairs
+        if before != other
+    ]
 
 
 def _variant(run: Run, other: Run) -> str:

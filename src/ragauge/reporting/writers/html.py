@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.results.chart import ReportChart
 
-OPTION = re.compile(r"(?<![^\s(`])(--?[a-z][a-z0-9-]*)")     # of a command in a sentence
-HYPHENED = re.compile(r"(\S*-\S*)")     # a word that would break behind its hyphens
+OPTION = re.compile(r"(?<![^\s(`])(--?[a-z][a-z0-9-]*)")  # of a command in a sentence
+HYPHENED = re.compile(r"(\S*-\S*)")  # a word that would break behind its hyphens
 CLASSES = {"strong": "strong", "faint": "soft", "good": "better", "bad": "worse", "unsure": "warn"}
 
 
@@ -55,10 +55,15 @@ def table_html(table: ReportTable, links: LinkResolver, label: str, style: str =
     named = any(column.head for column in table.columns)
     heads = Markup("<thead><tr>{}</tr></thead>\n").format(_joined(_head(table, places, links) for places in cells))
     frame = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">\n<table class="{}">')
-    return _joined((
-        frame.format(safe(label), style), heads if named else Markup(""), Markup("<tbody>\n"),
-        *(_row(row, table, cells, links) for row in table.rows), Markup("</tbody>\n</table>\n</div>\n"),
-    ))     # fmt: skip
+    return _joined(
+        (
+            frame.format(safe(label), style),
+            heads if named else Markup(""),
+            Markup("<tbody>\n"),
+            *(_row(row, table, cells, links) for row in table.rows),
+            Markup("</tbody>\n</table>\n</div>\n"),
+        )
+    )
 
 
 def breakable(name: str) -> Markup:
@@ -125,7 +130,9 @@ def bar_html(bar: Bar, link: str = "") -> Markup:
     parts.append(f'{line("reach", bar.low, bar.high)}<circle cx="{percent(bar.middle)}" cy="6" r="5"/>')
     rail, drawn = parts[0], "".join(parts[1:])
     return Markup('<svg class="track{}" aria-hidden="true">{}{}</svg>').format(  # our own markup
-        f" {bar.hue}" if bar.hue else "", Markup(rail), _aside(drawn, link, "examples")  # noqa: S704 - our own marks
+        f" {bar.hue}" if bar.hue else "",
+        Markup(rail),  # noqa: S704 - our own markup
+        _aside(drawn, link, "examples"),
     )
 
 
@@ -145,7 +152,7 @@ def _aside(drawn: str, link: str, title: str) -> Markup:
     """What is drawn, as a link for those who see it; the words beside it are one for all."""
     from markupsafe import Markup
 
-    inner = Markup(drawn)     # noqa: S704 - numbers of our own
+    inner = Markup(drawn)  # noqa: S704 - numbers of our own
     return Markup('<a href="{}" tabindex="-1"><title>{}</title>{}</a>').format(link, title, inner) if link else inner
 
 
@@ -160,18 +167,20 @@ def _head(table: ReportTable, places: Sequence[int], links: LinkResolver) -> Mar
 
     first = table.columns[places[0]]
     heads = Markup(", ").join(
-        linked(breakable(column.head), links.link(*column.to) if column.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
-        for column in (table.columns[n] for n in places) if column.head and column.joins != "named"
-    )     # fmt: skip
+        linked(breakable(column.head), links.link(*column.to) if column.to else "")  # type: ignore[arg-type]  # `to` is (kind, name)
+        for column in (table.columns[n] for n in places)
+        if column.head and column.joins != "named"
+    )
     beside = [n for n in places if table.columns[n].joins != "below"]
     names = " ".join(filter(None, ("n" if first.kind == "number" and len(beside) == 1 else "", _narrow(first))))
     return Markup('<th scope="col"{}>{}</th>').format(
-        Markup(f' class="{names}"') if names else "", heads  # noqa: S704 - our own names
+        Markup(f' class="{names}"') if names else "",  # noqa: S704 - our own markup
+        heads,
     )
 
 
 def _narrow(column: ReportColumn) -> str:
-    told_below = column.kind == "text" and column.instead     # words are said below in a terminal, and stay on a page
+    told_below = column.kind == "text" and column.instead  # words are said below in a terminal, and stay on a page
     return "wide" if ((column.room and not told_below) or column.carried) and column.kind != "bar" else ""
 
 
@@ -183,8 +192,9 @@ def _row(row: tuple[TableCell, ...], table: ReportTable, cells: list[list[int]],
         return head.format(len(cells), _content(row[0], links))
     carried = (
         Markup('<span class="counts narrow">{}</span>').format(plain(row[n]))
-        for n, column in enumerate(table.columns) if column.carried
-    )     # fmt: skip
+        for n, column in enumerate(table.columns)
+        if column.carried
+    )
     parts = Markup(" ").join(_part(row[n], table.columns[n], links) for n in cells[0] if row[n] != "" or not n)
     first = Markup('<tr><th scope="row" dir="auto">{}{}</th>').format(parts, _joined(carried))
     return first + _joined(_data(row, table, places, links) for places in cells[1:]) + Markup("</tr>\n")
@@ -201,7 +211,7 @@ def _data(row: tuple[TableCell, ...], table: ReportTable, places: Sequence[int],
     head = ", ".join(safe(table.columns[n].head) for n in places if table.columns[n].joins != "named")
     return Markup("<td{}{}>{}</td>").format(
         Markup(f' class="{names}"') if names else "",  # noqa: S704 - our own names
-        Markup(' data-head="{}"').format(head) if head else "",     # said beside the cell where a row is a card
+        Markup(' data-head="{}"').format(head) if head else "",  # said beside the cell where a row is a card
         Markup(" ").join(parts),
     )
 
@@ -224,9 +234,9 @@ def _part(cell: TableCell, column: ReportColumn, links: LinkResolver) -> Markup:
 
 def _content(cell: TableCell, links: LinkResolver) -> Markup:
     if isinstance(cell, Bar):
-        return bar_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
+        return bar_html(cell, links.link(*cell.to) if cell.to else "")  # type: ignore[arg-type]  # `to` is (kind, name)
     if isinstance(cell, Lengths):
-        return lengths_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
+        return lengths_html(cell, links.link(*cell.to) if cell.to else "")  # type: ignore[arg-type]  # `to` is (kind, name)
     return _words(cell, links)
 
 
@@ -240,7 +250,7 @@ def _phrase(phrase: Phrase, links: LinkResolver) -> Markup:
 
     lines = [phrase.text.strip()] if phrase.to else phrase.text.split("\n")
     text = Markup("<br>").join(map(breakable, lines))
-    text = linked(text, links.link(*phrase.to)) if phrase.to else text     # type: ignore[arg-type]  # `to` is (kind, name)
+    text = linked(text, links.link(*phrase.to)) if phrase.to else text  # type: ignore[arg-type]  # `to` is (kind, name)
     name = CLASSES.get(phrase.tone, "")
     if name == "strong":
         return Markup("<strong>{}</strong>").format(text)
@@ -280,8 +290,11 @@ def _figure(chart: ReportChart) -> Markup:
 def _item(item: ReportItem, links: LinkResolver) -> Markup:
     from markupsafe import Markup
 
-    rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(_dotted(label), _words(wording, links))
-            for label, wording in item.rows if plain(wording))     # fmt: skip
+    rows = (
+        Markup("<dt>{}</dt><dd>{}</dd>").format(_dotted(label), _words(wording, links))
+        for label, wording in item.rows
+        if plain(wording)
+    )
     frame = Markup(
         '<details class="finding" open><summary><h3>{} {}</h3></summary><dl class="rows">{}</dl>{}</details>\n'
     )

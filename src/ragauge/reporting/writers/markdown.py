@@ -21,7 +21,7 @@ from ragauge.reporting.sections import (
 )
 from ragauge.reporting.words import cell, opened, safe
 
-INTERVAL = re.compile(r"\\\[([−+$\d.,]+%?, [−+$\d.,]+%?)\\\](?!\()")     # numbers alone are no link
+INTERVAL = re.compile(r"\\\[([−+$\d.,]+%?, [−+$\d.,]+%?)\\\](?!\()")  # numbers alone are no link
 
 
 def markdown(title: str, sections: Iterable[ReportSection], level: int = 1) -> str:

@@ -28,13 +28,20 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STYLES: Mapping[Tone, str] = {
-    "": "", "plain": "not bold", "strong": "bold", "faint": "dim", "good": "green", "bad": "bold red",
-    "unsure": "yellow", "title": "bold cyan", "link": "cyan",
-}     # fmt: skip
-TRACK, SHORT_TRACK = 24, 14     # characters of a line: in a terminal of at least BROAD, and in others
+    "": "",
+    "plain": "not bold",
+    "strong": "bold",
+    "faint": "dim",
+    "good": "green",
+    "bad": "bold red",
+    "unsure": "yellow",
+    "title": "bold cyan",
+    "link": "cyan",
+}
+TRACK, SHORT_TRACK = 24, 14  # characters of a line: in a terminal of at least BROAD, and in others
 BROAD = 120
-MOST_TEXT = 44                  # characters of text that may be broken over lines, by which a table's width is judged
-SHORT_COMMAND = 24              # characters of a command that may stand within a sentence: a longer one would be broken
+MOST_TEXT = 44  # characters of text that may be broken over lines, by which a table's width is judged
+SHORT_COMMAND = 24  # characters of a command that may stand within a sentence: a longer one would be broken
 CALL = re.compile(rf" ?\((ragauge [^()]{{{SHORT_COMMAND},}})\)|: (ragauge [^()]{{{SHORT_COMMAND},}})$")
 
 
@@ -187,17 +194,24 @@ def _table(section_table: ReportTable, shown: Sequence[int], width: int, most: i
     padding = (0, 2, 0, 0) if section_table.bare else (0, 1, 0, 0) if section_table.tight else (0, 1)
     footed = any(column.foot for column in section_table.columns)
     table = Table(
-        box=None if section_table.bare else box.SIMPLE_HEAD, pad_edge=False, padding=padding,
-        show_header=not section_table.bare, show_footer=footed,
-    )     # fmt: skip
+        box=None if section_table.bare else box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=padding,
+        show_header=not section_table.bare,
+        show_footer=footed,
+    )
     drawn = [n for n in shown if section_table.columns[n].joins != "below"]
     for column in (section_table.columns[n] for n in drawn):
         broken = column.kind == "text" and not column.whole
         table.add_column(
-            styled(_head(column, width)), column.foot, justify="right" if column.kind == "number" else "left",
-            style=STYLES[column.tone], no_wrap=column.whole, overflow="fold" if column.fold else "ellipsis",
+            styled(_head(column, width)),
+            column.foot,
+            justify="right" if column.kind == "number" else "left",
+            style=STYLES[column.tone],
+            no_wrap=column.whole,
+            overflow="fold" if column.fold else "ellipsis",
             max_width=most if broken else None,
-        )     # fmt: skip
+        )
     for row in section_table.rows:
         heads = len(row) == 1 < len(section_table.columns)
         cells = [] if heads else [_stacked(row, section_table, n, shown, width) for n in drawn]
@@ -221,7 +235,7 @@ def _first(cell: TableCell) -> Wording:
 
 
 def _head(column: ReportColumn, width: int) -> str:
-    if column.kind == "number" and column.fold:     # a long name takes several lines where its numbers are short
+    if column.kind == "number" and column.fold:  # a long name takes several lines where its numbers are short
         return column.head.replace("_", "_\n")
     return f"{column.ends[0]:<{width - len(column.ends[1])}}{column.ends[1]}" if any(column.ends) else column.head
 

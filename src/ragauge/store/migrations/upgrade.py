@@ -57,15 +57,16 @@ def _copy_beside(url: str, version: str) -> None:
     warnings.warn(
         f"the store {path} was written by an older ragauge and is brought from version {version} to {HEAD}; as it was "
         f"it is kept as {kept.name}.",
-        UserWarning, stacklevel=2,
-    )     # fmt: skip
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _is_newest(connection: Connection) -> bool:
     """Whether the store is of this program's version, as nearly all that are opened."""
     try:
         return bool(connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar() == HEAD)  # noqa: S608 - a constant
-    except OperationalError:     # no such table: a new store, or no store
+    except OperationalError:  # no such table: a new store, or no store
         return False
 
 

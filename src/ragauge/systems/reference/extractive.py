@@ -89,11 +89,11 @@ def _mentioned(name: str, text: str) -> bool:
 
 REFUSAL = "The documents do not say."
 
-LEXICAL, SIMILAR, AMOUNT = 0.5, 0.5, 0.1     # weights in a sentence's score
-FROM_HEADING = 0.5     # what a term counts that only the sentence's headings hold
-REPEATED = 0.15        # taken off a further sentence for saying the question's terms over again
-NEAR_BEST = 0.8        # a further sentence needs this share of the best one's score
-UNKNOWN_NAME = 0.4     # taken off when the question names something that no passage mentions
+LEXICAL, SIMILAR, AMOUNT = 0.5, 0.5, 0.1  # weights in a sentence's score
+FROM_HEADING = 0.5  # what a term counts that only the sentence's headings hold
+REPEATED = 0.15  # taken off a further sentence for saying the question's terms over again
+NEAR_BEST = 0.8  # a further sentence needs this share of the best one's score
+UNKNOWN_NAME = 0.4  # taken off when the question names something that no passage mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Sentence:
     terms: frozenset[str]
     above: frozenset[str]
     has_amount: bool
-    vectors: npt.NDArray[np.float32]     # of the sentence alone, and of it under its headings
+    vectors: npt.NDArray[np.float32]  # of the sentence alone, and of it under its headings
 
 
 class ExtractiveGenerator:
@@ -188,11 +188,14 @@ class ExtractiveGenerator:
         vectors = self._embed([*shown, *under])
         return tuple(
             _Sentence(
-                sentence, frozenset(terms(sentence)), frozenset(terms(heading)), holds_amount(sentence),
+                sentence,
+                frozenset(terms(sentence)),
+                frozenset(terms(heading)),
+                holds_amount(sentence),
                 vectors[[n, n + len(shown)]],
             )
             for n, (sentence, heading) in enumerate(zip(shown, above, strict=True))
-        )  # fmt: skip
+        )
 
     def _asked(self, query: str) -> dict[str, float]:
         """The question's terms with the share of its weight that each has; the shares sum to 1."""

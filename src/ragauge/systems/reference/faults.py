@@ -125,7 +125,7 @@ QUANTITY = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w]|[.,:/-]\
 YEAR = re.compile(r"(?:19|20)\d\d")
 MONTH = re.compile(r" (?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 WORD_BEFORE = re.compile(r"(\w+) $")
-NUMBERED = frozenset({"version", "firmware", "client", "release", "severity"})     # what is named by a number
+NUMBERED = frozenset({"version", "firmware", "client", "release", "severity"})  # what is named by a number
 
 
 @dataclass(frozen=True, slots=True)

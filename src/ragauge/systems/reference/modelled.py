@@ -16,7 +16,7 @@ from ragauge.systems.base import SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.text.tokens import count
 
-Messages = tuple[tuple[str, str], ...]     # (role, text)
+Messages = tuple[tuple[str, str], ...]  # (role, text)
 WithoutPassages = Literal["refuse", "answer"]
 RULES = (
     "Answer the question from the numbered passages alone, in one to three short sentences. After each sentence cite "
@@ -159,9 +159,10 @@ class ModelGenerator:
             if len(shown) <= 1:
                 whole = f"the prompt with the first passage has {needed:,} tokens" if shown else f"{needed:,} tokens"
                 raise SystemTrouble(
-                    "refused", f"too long: {whole}, prompt_tokens is {self.config.prompt_tokens:,}. Raise it, or lower "
+                    "refused",
+                    f"too long: {whole}, prompt_tokens is {self.config.prompt_tokens:,}. Raise it, or lower "
                     "chunk_tokens.",
-                )  # fmt: skip
+                )
             shown = shown[:-1]
 
 

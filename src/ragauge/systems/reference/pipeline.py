@@ -132,7 +132,7 @@ class ReferenceRag:
                 ends = [word.end() for word in re.finditer(r"\S+", text)]
                 fits = bisect_right(ends, left, key=lambda end: count(text[:end]))
                 if fits:
-                    gone = len(text) - ends[fits - 1]     # the text ends as its span does, whatever stands before
+                    gone = len(text) - ends[fits - 1]  # the text ends as its span does, whatever stands before
                     span = passage.span and replace(passage.span, end=max(passage.span.start, passage.span.end - gone))
                     found.append(replace(passage, text=text[:-gone] if gone else text, span=span))
                 break
@@ -147,9 +147,14 @@ class ReferenceRag:
         return self.respond_from(example, candidates, retrieval_ms=_since(started))
 
     def respond_from(
-        self, example: Example, candidates: Sequence[Passage], *, retrieval_ms: float = 0.0, may_refuse: bool = True,
+        self,
+        example: Example,
+        candidates: Sequence[Passage],
+        *,
+        retrieval_ms: float = 0.0,
+        may_refuse: bool = True,
         every: bool = False,
-    ) -> Response:     # fmt: skip
+    ) -> Response:
         """The answer to an example from a ranking that is handed in: the generator sees what `chosen` takes of it.
 
         Args:
@@ -216,7 +221,7 @@ PREFIX = "reference:"
 GeneratorName = Literal["extractive", "model"]
 PIPELINE = tuple(field.name for field in fields(ReferenceConfig))
 MODEL = tuple(field.name for field in fields(ModelConfig))
-EXTRACTIVE = ("max_sentences", "refuse_below")     # settings that a model has no use for
+EXTRACTIVE = ("max_sentences", "refuse_below")  # settings that a model has no use for
 
 
 class ReferenceSystem(System):

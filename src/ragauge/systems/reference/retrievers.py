@@ -57,7 +57,7 @@ def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: i
         raise UsageError(f"search: k must be at least 1, got {k}.")
     if k < len(scores):
         least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        chosen = np.flatnonzero(scores >= least)     # ties with the last one stay in until the ids decide
+        chosen = np.flatnonzero(scores >= least)  # ties with the last one stay in until the ids decide
     else:
         chosen = np.arange(len(scores))
     order = sorted(chosen.tolist(), key=lambda n: (-float(scores[n]), passage_ids[n]))
@@ -205,9 +205,9 @@ class Hybrid:
 
 
 RerankName = Literal["none", "overlap", "mmr"]
-LEXICAL, SIMILAR = 0.5, 0.5     # of an overlap score
-RELEVANT, NEW = 0.7, 0.3        # of a marginal relevance
-DECIMALS = 6                    # what differs between processors lies beyond, so that they rank alike
+LEXICAL, SIMILAR = 0.5, 0.5  # of an overlap score
+RELEVANT, NEW = 0.7, 0.3  # of a marginal relevance
+DECIMALS = 6  # what differs between processors lies beyond, so that they rank alike
 
 
 class Reranker:

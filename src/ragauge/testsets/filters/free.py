@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-RUN = 10     # words in a row that are copied
-SHARE, LEAST = 0.7, 8     # of a question's words in one row, and the words of a row for that to count
-SAME = 0.92     # cosine from which two questions with overlapping gold are one
-SHORT = 3     # words of an answer that tell nothing unless they stand in a row
-TELLING = 0.3     # share of a short answer's words that are not frequent ones, for it to be told by them
-MOST_WORDS = 80     # of a question
+RUN = 10  # words in a row that are copied
+SHARE, LEAST = 0.7, 8  # of a question's words in one row, and the words of a row for that to count
+SAME = 0.92  # cosine from which two questions with overlapping gold are one
+SHORT = 3  # words of an answer that tell nothing unless they stand in a row
+TELLING = 0.3  # share of a short answer's words that are not frequent ones, for it to be told by them
+MOST_WORDS = 80  # of a question
 SOURCE = (
     "passage|passages|text|excerpt|paragraph|document|documents|article|author|authors|context|snippet|extract|"
     "section|writer|abstract"
@@ -53,7 +53,7 @@ SPOKEN_OF = re.compile(
     re.IGNORECASE,
 )
 BE = "is|are|was|were|did|does|do|has|had|will|can"
-POINTING = re.compile(     # "When was it built?", "What does this mean?": but "How is it that …", "this year"
+POINTING = re.compile(  # "When was it built?", "What does this mean?": but "How is it that …", "this year"
     rf"^(?:what|who|when|where|why|how|which)?\s*(?:{BE})?\s*"
     rf"(?:it\b(?!.*\b(?:to|that|when|if|for|called|mean|take|determined|decided|possible)\b"
     r"|\s(?:say|state|read)s? (?:in|on|under) \S.*(?-i:[A-Z0-9]))"
@@ -63,14 +63,14 @@ POINTING = re.compile(     # "When was it built?", "What does this mean?": but "
     re.IGNORECASE,
 )
 PRONOUNS = frozenset({"he", "she", "they", "him", "her", "them", "his", "their", "hers", "theirs", "its"})
-BESIDE = re.compile(     # what is named later
+BESIDE = re.compile(  # what is named later
     r"(?:other than|besides|apart from|in|during|after|before|despite) (?:his|her|its|their)\b", re.IGNORECASE
 )
 _ASKING = """
 what who whom whose when where why how which many much long old often far year did does do was were is are had has have
 could would will can should kind type name
 """
-ASKING = frozenset(_ASKING.split())     # words that a question may open with before it names anything
+ASKING = frozenset(_ASKING.split())  # words that a question may open with before it names anything
 
 
 @dataclass
@@ -183,7 +183,7 @@ def leaks_answer(draft: Draft, _known: Known) -> str:
     content = [word for word in own if word not in STOP_WORDS]
     rows = [content[n : n + len(answer)] for n in range(len(content))]
     if len(answer) <= SHORT and len(answer) < TELLING * len(words(draft.answer)):
-        return ""     # "by default": what it tells lies in its other words
+        return ""  # "by default": what it tells lies in its other words
     held = answer in rows if len(answer) <= SHORT else set(answer) <= set(own)
     return f"the question holds the answer {draft.answer!r}" if held else ""
 
@@ -204,8 +204,9 @@ def duplicate(draft: Draft, known: Known) -> str:
 def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(
         one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
-        for one in some for other in others
-    )     # fmt: skip
+        for one in some
+        for other in others
+    )
 
 
 def type_kept(draft: Draft, known: Known) -> str:
@@ -223,9 +224,15 @@ def unreachable(draft: Draft, known: Known) -> str:
 
 Test = Callable[[Draft, Known], str]
 FREE: Mapping[str, Test] = {
-    "schema": schema, "quote": quote, "self_contained": self_contained, "copied": copied,
-    "leaks_answer": leaks_answer, "duplicate": duplicate, "type": type_kept, "unreachable": unreachable,
-}     # fmt: skip
+    "schema": schema,
+    "quote": quote,
+    "self_contained": self_contained,
+    "copied": copied,
+    "leaks_answer": leaks_answer,
+    "duplicate": duplicate,
+    "type": type_kept,
+    "unreachable": unreachable,
+}
 
 
 def fault_of(draft: Draft, known: Known) -> tuple[str, str] | None:

@@ -28,7 +28,7 @@ from ragauge.testsets.writing.draft import Draft
 from ragauge.text.sentences import split
 
 QUESTION, VERSION = "answerable", 1
-BEST = 10     # passages that an unanswerable question is held against
+BEST = 10  # passages that an unanswerable question is held against
 DEGREES = ("yes", "partly", "no")
 ANSWERABLE = f"""You check whether passages answer a question. {DATA}
 answers: yes if the passages state what the question asks for, partly if they state a part of it, no if they do not. \

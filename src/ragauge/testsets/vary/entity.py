@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
 
 SWAPPED: tuple[Kind, ...] = ("name", "date", "number", "percent")
-FEWEST_DIGITS = 2     # of a number or date
-HALF = 0.5     # share of the rest's words from which on a document may answer the question put otherwise
-NEAREST = 40     # candidates that are tried, the most like what they replace first
-FIRST = 8     # of them, in a drawn order
-WINDOW, SEEN = 24, 8     # characters to either side that tell what a specific is, and how many of its places are read
-Shape = tuple[str, str, str]     # kind, unit, and how it is written
+FEWEST_DIGITS = 2  # of a number or date
+HALF = 0.5  # share of the rest's words from which on a document may answer the question put otherwise
+NEAREST = 40  # candidates that are tried, the most like what they replace first
+FIRST = 8  # of them, in a drawn order
+WINDOW, SEEN = 24, 8  # characters to either side that tell what a specific is, and how many of its places are read
+Shape = tuple[str, str, str]  # kind, unit, and how it is written
 
 
 class _Known(NamedTuple):
@@ -68,7 +68,7 @@ class Entity(Variation):
         found += self._small(query) if query == query.lower() else []
         rng.shuffle(found)
         for old in found:
-            parts = re.split(rf"(?<!\w){re.escape(old.text)}(?!\w)", query)     # it may stand there twice
+            parts = re.split(rf"(?<!\w){re.escape(old.text)}(?!\w)", query)  # it may stand there twice
             rest = content_stems(" ".join(parts)) - set(map(stem, words(old.text)))
             if not rest or len(parts) < 2:
                 continue

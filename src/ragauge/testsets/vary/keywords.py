@@ -11,7 +11,7 @@ from ragauge.text.tokens import words
 if TYPE_CHECKING:
     from random import Random
 
-FEWEST = 2     # words that are left
+FEWEST = 2  # words that are left
 
 
 class Keywords(Variation):
@@ -30,8 +30,9 @@ class Keywords(Variation):
         """The words that are left, in their order and spelling."""
         common = common_words(query)
         parts = query.split()
-        kept = [bare for part in parts if (found := words(part)) and not common.issuperset(found)
-                if (bare := _bare(part))]     # fmt: skip
+        kept = [
+            bare for part in parts if (found := words(part)) and not common.issuperset(found) if (bare := _bare(part))
+        ]
         fewer = len(kept) < sum(bool(words(part)) for part in parts)
         return " ".join(kept) if fewer and len(kept) >= FEWEST else None
 

@@ -11,8 +11,8 @@ from ragauge.text.characters import UNSPACED
 if TYPE_CHECKING:
     from random import Random
 
-FEWEST = 4     # letters of a word that is mistyped
-WORDS_A_SLIP = 6     # one slip in so many words, at least one in a question
+FEWEST = 4  # letters of a word that is mistyped
+WORDS_A_SLIP = 6  # one slip in so many words, at least one in a question
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(rf"(?<![\w'’])(?:(?![{UNSPACED}])[^\W\d_]){{{FEWEST},}}(?![\w'’])")
 

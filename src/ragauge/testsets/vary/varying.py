@@ -13,8 +13,8 @@ from ragauge.data.variation import SEGMENT, variant_id
 from ragauge.testsets.vary.base import Variation
 from ragauge.testsets.writing.draft import QuestionType
 
-METHOD = "vary:"     # and the kind: the method in the origin of a variant
-UNANSWERABLE: QuestionType = "unanswerable"     # the type of a variant without its original's labels
+METHOD = "vary:"  # and the kind: the method in the origin of a variant
+UNANSWERABLE: QuestionType = "unanswerable"  # the type of a variant without its original's labels
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,7 @@ def varied(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, see
     Returns:
         Lines whose examples do not change keep their bytes.
     """
-    known = {
-        variant_id(one.example.query_id, kind.name): one.example.query_id for one in lines.lines for kind in kinds
-    }
+    known = {variant_id(one.example.query_id, kind.name): one.example.query_id for one in lines.lines for kind in kinds}
     originals = [one for one in lines.lines if SEGMENT not in one.example.segments]
     more: list[SetLine] = []
     counts: list[VariationCount] = []
@@ -125,16 +123,27 @@ def _fits(kind: Variation, example: Example) -> bool:
 def _line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
     was, meta = original.example, original.curation
     put = replace(
-        was, query_id=variant_id(was.query_id, kind.name), query=query, tags=frozenset(),
-        segments={**was.segments, SEGMENT: kind.name}, cluster=was.cluster or was.query_id,
-    )     # fmt: skip
+        was,
+        query_id=variant_id(was.query_id, kind.name),
+        query=query,
+        tags=frozenset(),
+        segments={**was.segments, SEGMENT: kind.name},
+        cluster=was.cluster or was.query_id,
+    )
     if not kind.keeps_labels:
-        segments = {name: value for name, value in put.segments.items() if name != "difficulty"}     # of its gold
+        segments = {name: value for name, value in put.segments.items() if name != "difficulty"}  # of its gold
         put = replace(
-            put, segments={**segments, **({"type": UNANSWERABLE} if "type" in segments else {})}, references=(),
-            reference_claims=None, aspects=None, criteria=None, relevant=(), gold_spans=(), relevant_chunks=None,
+            put,
+            segments={**segments, **({"type": UNANSWERABLE} if "type" in segments else {})},
+            references=(),
+            reference_claims=None,
+            aspects=None,
+            criteria=None,
+            relevant=(),
+            gold_spans=(),
+            relevant_chunks=None,
             answerable=False,
-        )     # fmt: skip
+        )
     written = meta.origin or Origin("")
     kept_type = written.type if kind.keeps_labels else UNANSWERABLE
     origin = replace(written, method=f"{METHOD}{kind.name}", type=kept_type, seed=seed)

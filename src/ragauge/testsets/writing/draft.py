@@ -19,7 +19,7 @@ QuestionType = Literal[
 TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 Unwritten = Literal["", "declined", "unreadable", "call_failed"]
 METHOD = "model"
-HEARD = 2_000     # characters of an unreadable reply that are kept with the request
+HEARD = 2_000  # characters of an unreadable reply that are kept with the request
 
 
 class Contract(NamedTuple):
@@ -46,7 +46,8 @@ CONTRACTS: Mapping[QuestionType, Contract] = {
     "single": Contract("is answered by one passage"),
     "boundary": Contract(
         "is answered by the passage; where there are two, by the end of the first and the beginning of the second "
-        "together, a quotation of each", draws="edge",
+        "together, a quotation of each",
+        draws="edge",
     ),
     "multi_hop": Contract(
         "can only be answered by facts of both passages together; quote the fact of each", (2, 3), "linked", 2
@@ -57,22 +58,36 @@ CONTRACTS: Mapping[QuestionType, Contract] = {
     "temporal": Contract("asks when something was, or whose answer depends on a date or year", draws="dated"),
     "unanswerable": Contract(
         "sounds as if the passage answered it, on its subject, but asks for a fact that the passage does not hold; "
-        "answer and evidence stay empty", (0, 0), quotes=0, answerable=False,
+        "answer and evidence stay empty",
+        (0, 0),
+        quotes=0,
+        answerable=False,
     ),
     "false_premise": Contract(
         "takes for granted something that the passage says is otherwise; the answer corrects it, the evidence is the "
-        "sentence that shows it", answerable=None, criterion="Corrects the false premise of the question: ",
+        "sentence that shows it",
+        answerable=None,
+        criterion="Corrects the false premise of the question: ",
     ),
     "ambiguous": Contract(
         "can be read in two ways, each answered by one of the passages; the answer gives both readings with their "
-        "answers, the evidence both sentences", (1, 3), "alike", 2,
+        "answers, the evidence both sentences",
+        (1, 3),
+        "alike",
+        2,
         criterion="Asks which reading is meant, or answers every reading: ",
     ),
-}     # fmt: skip
+}
 USUAL: Mapping[QuestionType, float] = {
-    "single": 40, "boundary": 10, "multi_hop": 15, "comparison": 10, "temporal": 5, "unanswerable": 10,
-    "false_premise": 5, "ambiguous": 5,
-}     # fmt: skip
+    "single": 40,
+    "boundary": 10,
+    "multi_hop": 15,
+    "comparison": 10,
+    "temporal": 5,
+    "unanswerable": 10,
+    "false_premise": 5,
+    "ambiguous": 5,
+}
 
 
 def shares_of(text: str | Mapping[str, float]) -> dict[QuestionType, float]:
@@ -196,20 +211,26 @@ class Draft:
         """
         contract = CONTRACTS[self.type]
         return Example(
-            query_id_of(self.question), self.question,
+            query_id_of(self.question),
+            self.question,
             references=() if contract.answerable is False else (self.answer,),
             criteria=(contract.criterion + self.answer,) if contract.criterion else None,
             relevant=tuple(Relevant((doc_id,)) for doc_id in self.gold),
             gold_spans=self.stretches,
-            answerable=contract.answerable, segments={"type": self.type, **(self.manner or {}), **(more or {})},
-        )     # fmt: skip
+            answerable=contract.answerable,
+            segments={"type": self.type, **(self.manner or {}), **(more or {})},
+        )
 
     def line(self, model: str, seed: int, more: Mapping[str, str] | None = None, rejected: str = "") -> SetLine:
         """Its line of the set; of a rejected one, with the reason."""
         origin = Origin(
-            METHOD, model, self.type, (self.manner or {}).get("persona", ""), seed,
+            METHOD,
+            model,
+            self.type,
+            (self.manner or {}).get("persona", ""),
+            seed,
             tuple(dict.fromkeys(one.doc_id for one in self.passages)),
-        )     # fmt: skip
+        )
         anchors = tuple(anchor for anchor in self.anchors if anchor is not None)
         made = Curation(origin=origin, anchors=anchors)
         return new_line(self.example(more), replace(made, state="rejected", note=rejected) if rejected else made)

@@ -19,14 +19,14 @@ from ragauge.text import specifics
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-WINDOW = 4_000     # characters of a document in one call
-TOKENS = 256     # of a chunk whose edges `boundary` is about
-LONG = 1_500     # tokens of a document whose last third is hard to find
-RARE = 8     # documents that hold a name or number which links them, at most
-NEIGHBOURS = 5     # nearest documents that may be asked about together
-COPY = 0.95     # cosine from which two documents say the same
-ROWS = 1_024     # vectors compared with all others at a time
-LINKING = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w{2,}|\d[\d.,:/-]*\d)\b")     # words with a capital, and numbers
+WINDOW = 4_000  # characters of a document in one call
+TOKENS = 256  # of a chunk whose edges `boundary` is about
+LONG = 1_500  # tokens of a document whose last third is hard to find
+RARE = 8  # documents that hold a name or number which links them, at most
+NEIGHBOURS = 5  # nearest documents that may be asked about together
+COPY = 0.95  # cosine from which two documents say the same
+ROWS = 1_024  # vectors compared with all others at a time
+LINKING = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w{2,}|\d[\d.,:/-]*\d)\b")  # words with a capital, and numbers
 
 
 class Drawing:
@@ -52,7 +52,7 @@ class Drawing:
                 vain = 0
                 yield drawn
             elif (vain := vain + 1) > 2 * len(self._corpus.ids):
-                return     # every document came by since the last that would do
+                return  # every document came by since the last that would do
 
     def _of(self, kind: QuestionType, document: Document, rng: Random) -> tuple[SourcePassage, ...]:
         draws = CONTRACTS[kind].draws
@@ -113,7 +113,7 @@ class Drawing:
         found: dict[str, Sequence[str]] = {}
         for begin in range(0, len(ids), ROWS):
             scores = vectors[begin : begin + ROWS] @ vectors.T
-            scores[scores >= COPY] = -1     # itself and its copies
+            scores[scores >= COPY] = -1  # itself and its copies
             most = min(NEIGHBOURS, len(ids) - 1)
             best = np.argsort(-scores, axis=1, kind="stable")[:, :most] if most else np.empty((len(scores), 0), int)
             for row, near in enumerate(best.tolist()):

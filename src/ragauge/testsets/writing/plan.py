@@ -10,11 +10,9 @@ from typing import Any
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.testsets.corpus_view import CorpusView
 
-MANNERS: Mapping[str, str] = {
-    "personas": "persona", "styles": "style", "lengths": "length", "languages": "language",
-}     # fmt: skip
+MANNERS: Mapping[str, str] = {"personas": "persona", "styles": "style", "lengths": "length", "languages": "language"}
 POOLS = ("recent", "niche")
-SHARE = 0.1     # of the documents that are recent, or niche, at least
+SHARE = 0.1  # of the documents that are recent, or niche, at least
 Shares = Mapping[str, Mapping[str, float]]
 
 
@@ -46,8 +44,11 @@ def read_plan(source: Path | Mapping[str, Any]) -> Shares:
             for share in listed.values()
         )
         if not numbers or not listed:
-            raise DataError(f"{key}: expected wordings with shares above 0, got {listed!r}.", source=name,
-                            hint=f"Write {key}: {{one wording: 2, another: 1}}")     # fmt: skip
+            raise DataError(
+                f"{key}: expected wordings with shares above 0, got {listed!r}.",
+                source=name,
+                hint=f"Write {key}: {{one wording: 2, another: 1}}",
+            )
         found[MANNERS[key]] = {str(wording): float(share) for wording, share in listed.items()}
     return found
 
@@ -69,9 +70,11 @@ def pools_of(text: str | Mapping[str, int], n: int) -> dict[str, int]:
     >>> pools_of("recent=10,niche=20", 100)
     {'recent': 10, 'niche': 20, '': 70}
     """
-    pairs = text.items() if isinstance(text, Mapping) else (
-        part.partition("=")[::2] for part in text.replace(" ", "").split(",") if part
-    )     # fmt: skip
+    pairs = (
+        text.items()
+        if isinstance(text, Mapping)
+        else (part.partition("=")[::2] for part in text.replace(" ", "").split(",") if part)
+    )
     found: dict[str, int] = {}
     for name, size in pairs:
         if name not in POOLS:

@@ -32,7 +32,7 @@ from ragauge.testsets.whole_words import whole_words
 from ragauge.testsets.writing.draft import CONTRACTS, Brief, Draft, Quote, SourcePassage
 
 QUESTION, VERSION = "write_questions", 1
-MOST_QUOTES = 6     # of one question that are read
+MOST_QUOTES = 6  # of one question that are read
 RULES = f"""You write questions that people would put to a search system whose documents you see a part of. {DATA}
 Write one question for each request [Q1], [Q2], …, each about another fact.
 question: as somebody asks who does not have the passages: it names its subject, never "the passage", "the text", "the \
@@ -43,9 +43,7 @@ evidence: for each fact that the answer needs, the number of its passage and a q
 shows it: one sentence, two at most.
 If the passages do not allow such a question, give an empty question.
 Reply with JSON only."""
-ITEM: Mapping[str, Any] = {
-    "question": TEXT, "answer": TEXT, "evidence": a_list(passage=INTEGER, quote=TEXT),
-}     # fmt: skip
+ITEM: Mapping[str, Any] = {"question": TEXT, "answer": TEXT, "evidence": a_list(passage=INTEGER, quote=TEXT)}
 SCHEMA = an_object(questions=a_list(n=INTEGER, **ITEM))
 
 

@@ -19,7 +19,7 @@ from ragauge.reporting.lists import ServedLinks, question
 from ragauge.web.pages.examples import TAG
 from ragauge.web.site import NoSuchPage, Site
 
-Fields = Mapping[str, Sequence[str]]     # name of a field -> what stands in each of that name
+Fields = Mapping[str, Sequence[str]]  # name of a field -> what stands in each of that name
 
 
 def act(site: Site, run: str, action: str, fields: Fields) -> str:
@@ -52,7 +52,7 @@ def _baseline(site: Site, run: OpenRun, fields: Fields) -> None:
 
 def _remove_baseline(site: Site, run: OpenRun, fields: Fields) -> None:
     name, known = _filled(fields, "name", "the baseline's name"), stands_for(run, site.store)
-    if name not in known:     # somebody set it to another run meanwhile
+    if name not in known:  # somebody set it to another run meanwhile
         raise UsageError(f"nothing was changed: {name!r} does not stand for this run. Open the run again.")
     remove_baseline(name, store=site.store)
 
@@ -84,7 +84,7 @@ def _regression(site: Site, run: OpenRun, fields: Fields) -> str:
             "nothing was added: no set is named for it. Write ui: {regression_set: regression.jsonl} in "
             "ragauge.yaml, and start ragauge ui in its folder."
         )
-    ids = [unquote(one) for one in fields.get("id", ())]     # quoted: no form keeps line breaks and control characters
+    ids = [unquote(one) for one in fields.get("id", ())]  # quoted: no form keeps line breaks and control characters
     if not ids:
         raise UsageError("nothing was added: no example is ticked. Go back and tick those to add.")
     found = add_examples(run.run.run_id, ids=ids, to=Path(site.regression_set), tag=TAG, store=site.store).found
@@ -108,6 +108,11 @@ def _filled(fields: Fields, name: str, what: str) -> str:
 
 
 ACTIONS: Mapping[str, Callable[[Site, OpenRun, Fields], str | None]] = {
-    "baseline": _baseline, "remove-baseline": _remove_baseline, "tag": _tag, "untag": _untag, "note": _note,
-    "delete": _delete, "regression": _regression,
-}     # fmt: skip
+    "baseline": _baseline,
+    "remove-baseline": _remove_baseline,
+    "tag": _tag,
+    "untag": _untag,
+    "note": _note,
+    "delete": _delete,
+    "regression": _regression,
+}

@@ -18,7 +18,7 @@ from ragauge.web.site import Moved, Site, asked_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-MOST = 5     # runs held against one
+MOST = 5  # runs held against one
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,14 @@ class ComparePage:
         begin = "segment."
         filters = {key.removeprefix(begin): value for key, value in self.asked.items() if key.startswith(begin)}
         return compare(
-            self.base, self.runs[0], *self.runs[1:], metrics=self.asked.get("metrics", ""),
-            judge=self.asked.get("judge"), filter=filters or None, store=self.site.store,
-        )     # fmt: skip
+            self.base,
+            self.runs[0],
+            *self.runs[1:],
+            metrics=self.asked.get("metrics", ""),
+            judge=self.asked.get("judge"),
+            filter=filters or None,
+            store=self.site.store,
+        )
 
     @property
     def value(self) -> Any:

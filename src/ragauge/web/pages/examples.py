@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
 LIMIT = 50
-MOST_VALUES = 100     # of a segment that are offered to choose from; beyond that it is typed
+MOST_VALUES = 100  # of a segment that are offered to choose from; beyond that it is typed
 FILTERS = ("q", "status", "cause", "tag")
 BEGINS = ("segment.", "metric.", "status.")
-LIST = ("judge", "sort", *FILTERS)     # what an example keeps of the list that led to it
-TOLD = ("added", "there")     # how many examples a form added to the regression set, and how many it had
+LIST = ("judge", "sort", *FILTERS)  # what an example keeps of the list that led to it
+TOLD = ("added", "there")  # how many examples a form added to the regression set, and how many it had
 KEYS = (*LIST, "page", "columns", *TOLD)
-OF_ROW = ("query_id", "repeat", "query", "answer", "status", "cause", "quality")     # first columns of a table
+OF_ROW = ("query_id", "repeat", "query", "answer", "status", "cause", "quality")  # first columns of a table
 SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
-SET, TAG = "regression.jsonl", "regression"     # that a command adds an example to, and as what
+SET, TAG = "regression.jsonl", "regression"  # that a command adds an example to, and as what
 
 
 def wanted_of(asked: Mapping[str, str], limit: int | None = None) -> ExamplePage:
@@ -43,10 +43,15 @@ def wanted_of(asked: Mapping[str, str], limit: int | None = None) -> ExamplePage
     number = number_of(asked, "page", 1, 1)
     filters = {key: value for key, value in asked.items() if key in FILTERS or key.startswith(BEGINS)}
     return ExamplePage(
-        limit=limit, skip=0 if limit is None else (number - 1) * limit, sort=asked.get("sort", ""),
-        filter=filters, metrics=asked.get("columns", ""),
-    )     # fmt: skip
-SAID = {"status": "outcome", "q": "words"}     # keys of the address, as the fields above the list call them
+        limit=limit,
+        skip=0 if limit is None else (number - 1) * limit,
+        sort=asked.get("sort", ""),
+        filter=filters,
+        metrics=asked.get("columns", ""),
+    )
+
+
+SAID = {"status": "outcome", "q": "words"}  # keys of the address, as the fields above the list call them
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,30 @@ class ExamplesPage:
         offered = {f"segment.{column}" for column in found.segments}
         bounds = {key: value for key, value in asked.items() if key.startswith(BEGINS) and key not in offered}
         return self.site.render(
-            "examples.html", "runs", run=self.run.run, found=found, asked=asked, kept=kept, links=links,
-            columns=columns, turn=number, added=self.added, last=last, bounds=bounds, most_values=MOST_VALUES,
-            list=question(asked)[1:], turned=self._turned, filters=tuple(self._filters()), pairs_of=_twice,
+            "examples.html",
+            "runs",
+            run=self.run.run,
+            found=found,
+            asked=asked,
+            kept=kept,
+            links=links,
+            columns=columns,
+            turn=number,
+            added=self.added,
+            last=last,
+            bounds=bounds,
+            most_values=MOST_VALUES,
+            list=question(asked)[1:],
+            turned=self._turned,
+            filters=tuple(self._filters()),
+            pairs_of=_twice,
             causes=[(cause, f"{cause} ({count:,})") for cause, count in found.causes.items() if cause],
-            orders=[("quality", "lowest quality first"), ("cause", "by cause"),
-                    *((name, f"worst {name} first") for name in found.scored)],
-        )     # fmt: skip
+            orders=[
+                ("quality", "lowest quality first"),
+                ("cause", "by cause"),
+                *((name, f"worst {name} first") for name in found.scored),
+            ],
+        )
 
     def _filters(self) -> Iterator[tuple[str, str]]:
         """What the list is filtered by, in words, and the address of the list without it."""
@@ -149,11 +171,13 @@ def table(site: Site, given: QueryParams, run: str) -> tuple[list[str], Iterator
     found = site.run(run).listed(wanted_of(asked), asked.get("judge"))
     rows = (
         {
-            **{name: getattr(row, name) for name in OF_ROW}, "tags": ", ".join(row.tags),
-            **{f"segment.{name}": value for name, value in row.segments.items()}, **row.values,
+            **{name: getattr(row, name) for name in OF_ROW},
+            "tags": ", ".join(row.tags),
+            **{f"segment.{name}": value for name, value in row.segments.items()},
+            **row.values,
         }
         for row in found.rows
-    )     # fmt: skip
+    )
     return [*OF_ROW, "tags", *(f"segment.{name}" for name in found.segments), *found.metrics], rows
 
 
@@ -192,14 +216,25 @@ class ExampleOnPage:
         sections = () if self.value is None else tuple(explain.example_sections(self.value))[1:]
         to, query_id = self.site.regression_set, self.view.example.query_id
         return self.site.render(
-            "example.html", "runs", run=self.run.run, ex=shown, experiments={}, place=self.place,
-            back=links.examples(self.asked), beside=self._beside, lost=_lost(self.view),
+            "example.html",
+            "runs",
+            run=self.run.run,
+            ex=shown,
+            experiments={},
+            place=self.place,
+            back=links.examples(self.asked),
+            beside=self._beside,
+            lost=_lost(self.view),
             explained=sections_html(sections, links) if sections else "",
-            elsewhere=self.elsewhere, columns=headline_of(list(self.view.scores)), replies=self.replies,
+            elsewhere=self.elsewhere,
+            columns=headline_of(list(self.view.scores)),
+            replies=self.replies,
             at=lambda row: self.site.example(row.run_id, query_id, row.repeat),
             adds=command("testset", "add", self.run.run.run_id, query_id, "--to", to or SET, "--tag", TAG),
-            kept=place_in_set(to, self.view, self.run.run, tag=TAG), added=self.added, list=question(self.asked)[1:],
-        )     # fmt: skip
+            kept=place_in_set(to, self.view, self.run.run, tag=TAG),
+            added=self.added,
+            list=question(self.asked)[1:],
+        )
 
     def _beside(self, key: tuple[str, int]) -> str:
         return self.site.links(self.run).example(*key, self.asked)
@@ -231,6 +266,5 @@ def one(site: Site, given: QueryParams, run: str, query_id: str) -> ExampleOnPag
         raise NoSuchPage(str(error)) from error
     worked = found.explain_view(view) if view.scores else None
     return ExampleOnPage(
-        site, found, asked, repeat, view, worked, place, found.question_in_runs(query_id),
-        found.replies(view), added,
-    )     # fmt: skip
+        site, found, asked, repeat, view, worked, place, found.question_in_runs(query_id), found.replies(view), added
+    )

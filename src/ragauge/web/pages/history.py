@@ -49,7 +49,7 @@ class HistoryPage:
         figures = [
             (name, [figure for one in names if (figure := trend_of(history, name, one, links)) is not None])
             for name in history.sets
-        ]     # fmt: skip
+        ]
         tables = sections_html(sections(history), links)
         return self.site.render("history.html", "history", figures=figures, asked=self.asked, tables=tables, sets=SETS)
 
@@ -63,5 +63,5 @@ def page(site: Site, given: QueryParams) -> HistoryPage:
     asked = asked_of(given, ("set", "metric", "judge"))
     found = log(
         asked.get("set", ""), limit=LIMIT, metrics=asked.get("metric", ""), judge=asked.get("judge"), store=site.store
-    )     # fmt: skip
+    )
     return HistoryPage(site, found, asked)

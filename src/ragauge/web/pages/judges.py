@@ -47,10 +47,18 @@ def table(site: Site, given: QueryParams) -> Table:
     rows = []
     for one_judge in page(site, given).value:
         step = one_judge.last
-        checked = {} if step is None else {
-            "checked": step.at, "labels": step.file, "n": step.n, "accuracy": step.accuracy.value,
-            "kappa": step.kappa.value, "fell": step.fell,
-        }     # fmt: skip
+        checked = (
+            {}
+            if step is None
+            else {
+                "checked": step.at,
+                "labels": step.file,
+                "n": step.n,
+                "accuracy": step.accuracy.value,
+                "kappa": step.kappa.value,
+                "fell": step.fell,
+            }
+        )
         rows.append({"judge_id": one_judge.judge_id, "spec": one_judge.spec, "runs": one_judge.runs, **checked})
     return list(dict.fromkeys(name for row in rows for name in row)), rows
 

@@ -25,7 +25,7 @@ from ragauge.web.site import NoSuchPage, Site, asked_of, number_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 20     # draws of a page
+LIMIT = 20  # draws of a page
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,14 @@ class DrawsPage:
         root = self.site.root
         above = [(f"{root}/label", "All draws"), (f"{root}/runs/{self.run}", "The run")]
         return self.site.render(
-            "list.html", "label", title="Labels",
+            "list.html",
+            "label",
+            title="Labels",
             sections=sections_html(draw_sections(self.value, self.run), ServedLinks(root, "")),
-            before="", behind=f"{root}/label{question({'before': str(self.behind)})}" if self.behind else "",
+            before="",
+            behind=f"{root}/label{question({'before': str(self.behind)})}" if self.behind else "",
             **({"above": above} if self.run else {}),
-        )     # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,13 @@ class SheetPage:
         """The page."""
         sheet = self.value
         return self.site.render(
-            "label.html", "label", sheet=sheet, asked=in_words(sheet.question),
+            "label.html",
+            "label",
+            sheet=sheet,
+            asked=in_words(sheet.question),
             before=self.at(sheet.place - 1) if sheet.place > 1 else "",
             behind=self.at(sheet.place + 1) if sheet.place < sheet.answers else "",
-        )     # fmt: skip
+        )
 
     def at(self, place: int) -> str:
         """The address of another answer of the draw."""
@@ -129,12 +135,18 @@ class AgreementPage:
         about, root = self.about, self.site.root
         links = ServedLinks(root, about.run_id)
         checked = tuple(judge_check.sections(self.value)) if self.value is not None else ()
-        above = [(f"{root}/label", "Labels"), (links.link("draw", about.draw), f"draw {about.draw}"),
-                 (links.link("run", about.run_id), about.run)]     # fmt: skip
+        above = [
+            (f"{root}/label", "Labels"),
+            (links.link("draw", about.draw), f"draw {about.draw}"),
+            (links.link("run", about.run_id), about.run),
+        ]
         return self.site.render(
-            "list.html", "label", title="Judges and people", above=above,
+            "list.html",
+            "label",
+            title="Judges and people",
+            above=above,
             sections=sections_html(agreement_sections(about, checked), links),
-        )     # fmt: skip
+        )
 
 
 def page(site: Site, given: QueryParams) -> DrawsPage | NamePage | SheetPage:

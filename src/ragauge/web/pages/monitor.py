@@ -29,7 +29,7 @@ from ragauge.web.site import NoSuchPage, Site, Table, asked_of, number_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 50     # traces of a page
+LIMIT = 50  # traces of a page
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,11 @@ class MonitorPage:
         """The page."""
         root, opened = self.site.root, sum(one.alert.ended_at is None for one in self.alerts.alerts)
         said = plural(len(self.alerts.alerts), "alert") + (f", {opened:,} open" if opened else "")
-        above = [(f"{root}/monitor/alerts", said), (f"{root}/monitor/traces", plural(self.traffic.traces, "trace")),
-                 (f"{root}/monitor/drift", "Drift")]     # fmt: skip
+        above = [
+            (f"{root}/monitor/alerts", said),
+            (f"{root}/monitor/traces", plural(self.traffic.traces, "trace")),
+            (f"{root}/monitor/drift", "Drift"),
+        ]
         found = chain(reporting.monitored_sections(self.monitored), told.status_sections(self.traffic))
         shown = sections_html(found, ServedLinks(root, ""))
         return self.site.render("list.html", "monitor", title="Monitor", sections=shown, above=above)
@@ -121,7 +124,7 @@ class AlertPage:
         above = (*_above(self.site), (f"{self.site.root}/monitor/alerts", "Alerts"))
         return self.site.render(
             "alert.html", "monitor", alert=found.account.alert, said=found.resolution, above=above, **values
-        )  # fmt: skip
+        )
 
 
 def one_alert(site: Site, given: QueryParams, alert: str) -> AlertPage:
@@ -156,9 +159,7 @@ def silence(site: Site, alert: str, lasts: str, why: str) -> str:
     """
     found = monitor_alerts.alert(named_by(alert), config=site.config, store=site.store).found.account.alert
     segment = "=".join(found.segment) if found.segment[0] else ""
-    monitor_silences.silence(
-        found.monitor, lasts=lasts, why=why, segment=segment, config=site.config, store=site.store
-    )  # fmt: skip
+    monitor_silences.silence(found.monitor, lasts=lasts, why=why, segment=segment, config=site.config, store=site.store)
     return ServedLinks(site.root, "").link("alert", found.alert_id)
 
 
@@ -181,10 +182,14 @@ class TracesPage:
         number = int(self.asked.get("page", "1"))
         behind = number * LIMIT < self.value.matching
         return self.site.render(
-            "traces.html", "monitor", found=self.value, asked=self.asked,
+            "traces.html",
+            "monitor",
+            found=self.value,
+            asked=self.asked,
             sections=sections_html(told.list_sections(self.value), ServedLinks(self.site.root, "")),
-            before=self._turned(number - 1) if number > 1 else "", behind=self._turned(number + 1) if behind else "",
-        )     # fmt: skip
+            before=self._turned(number - 1) if number > 1 else "",
+            behind=self._turned(number + 1) if behind else "",
+        )
 
     def _turned(self, number: int) -> str:
         return f"{self.site.root}/monitor/traces{question({**self.asked, 'page': str(number)})}"
@@ -195,7 +200,7 @@ def _listed(site: Site, given: QueryParams, limit: int | None) -> TracesPage:
     skip = 0 if limit is None else (number_of(asked, "page", 1, 1) - 1) * limit
     found = traces(
         outcome=asked.get("outcome", ""), begins=asked.get("id", ""), limit=limit, skip=skip, store=site.store
-    )     # fmt: skip
+    )
     return TracesPage(site, asked, found)
 
 
@@ -251,7 +256,7 @@ def one_trace(site: Site, given: QueryParams, trace: str) -> TracePage:
     story = _story(site, named_by(trace))
     try:
         from ragauge.monitoring.raw import raw_spans
-    except ImportError:     # without the extra `monitor`
+    except ImportError:  # without the extra `monitor`
         return TracePage(site, story, None)
     return TracePage(site, story, raw_spans(story.trace_id, site.store))
 

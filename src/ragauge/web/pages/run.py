@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
 KEYS = ("judge", "baseline")
-DID = ("tag", "untag", "note", "baseline", "remove-baseline")     # what a form of this page did
-UNFINISHED = ("in flight", "stopped")     # states of which a page says how far the run is
+DID = ("tag", "untag", "note", "baseline", "remove-baseline")  # what a form of this page did
+UNFINISHED = ("in flight", "stopped")  # states of which a page says how far the run is
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,20 @@ class ReportPage:
         links = self.site.links(self.run, kept)
         values = report.context(card, links)
         return self.site.render(
-            "run.html", "runs", **values, now=verdict(card), now_of=card.run.name, manage=self.row,
-            changed_since=sections_html(since_before(card.history), links, 3), told=against(card), why=self.why,
-            live=live, shown_of=card.n, **_managed(self.site, self.run, self.done),
+            "run.html",
+            "runs",
+            **values,
+            now=verdict(card),
+            now_of=card.run.name,
+            manage=self.row,
+            changed_since=sections_html(since_before(card.history), links, 3),
+            told=against(card),
+            why=self.why,
+            live=live,
+            shown_of=card.n,
+            **_managed(self.site, self.run, self.done),
             held=card.baseline.base.run_id if card.baseline is not None else "",
-        )     # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -102,9 +111,15 @@ class FactsPage:
         """The page."""
         row = self.run.progress(self.site.paces)
         return self.site.render(
-            "facts.html", "runs", run=self.run.run, row=row, why=self.why, manage=row, live=row.state in UNFINISHED,
+            "facts.html",
+            "runs",
+            run=self.run.run,
+            row=row,
+            why=self.why,
+            manage=row,
+            live=row.state in UNFINISHED,
             **_managed(self.site, self.run, self.done),
-        )     # fmt: skip
+        )
 
 
 def _managed(site: Site, run: OpenRun, done: str) -> dict[str, Any]:

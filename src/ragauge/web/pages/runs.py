@@ -25,7 +25,7 @@ ORDERS = ("newest", "oldest", "name")
 FILTERS = ("set", "version", "system", "name", "kind", "variant", "state", "tag")
 STATES = ("in flight", "stopped", "finished", "failed")
 LIMIT = 50
-PATIENCE = 0.1     # seconds for verdicts that nobody asked for before; the rest are made when the page is sent
+PATIENCE = 0.1  # seconds for verdicts that nobody asked for before; the rest are made when the page is sent
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,28 @@ class RunsPage:
             named.setdefault(line["run_id"], []).append(line["name"])
         metrics = list(dict.fromkeys(name for row in rows for name in row.means))
         return self.site.render(
-            "runs.html", "runs", rows=rows, links=ServedLinks(self.site.root, ""), asked=self.asked,
-            named=named, layers=LAYERS, orders=ORDERS, metrics=metrics, states=STATES,
+            "runs.html",
+            "runs",
+            rows=rows,
+            links=ServedLinks(self.site.root, ""),
+            asked=self.asked,
+            named=named,
+            layers=LAYERS,
+            orders=ORDERS,
+            metrics=metrics,
+            states=STATES,
             older=question({**self.asked, "after": self.after}) if self.after else "",
             renew=older_counts((row.name, row.counts) for row in rows),
             shown=[name for name in LAYERS if any(name in row.headline for row in rows)],
             filters=[key for key in self.asked if key not in ("sort", "after")],
-        )     # fmt: skip
-
+        )
 
     def afterwards(self) -> None:
         """Keeps the verdicts that the page went without; nothing where another list's are being made."""
         if self.site.access.read_only or self.site.exported or not self.site.filling.acquire(blocking=False):
             return
         try:
-            with suppress(RagaugeError), self.site.served.reading():     # a run's own page says what is wrong with it
+            with suppress(RagaugeError), self.site.served.reading():  # a run's own page says what is wrong with it
                 with_verdicts(self.rows, store=self.site.store)
         finally:
             self.site.filling.release()
@@ -79,25 +86,36 @@ class RunsPage:
 
 def _found(site: Site, asked: dict[str, str], limit: int | None) -> list[RunRow]:
     return runs(
-        limit=limit, after=asked.get("after", ""), sort=asked.get("sort", ORDERS[0]),
+        limit=limit,
+        after=asked.get("after", ""),
+        sort=asked.get("sort", ORDERS[0]),
         filter={name: value for name, value in asked.items() if name not in ("sort", "after")} or None,
         store=site.store,
-    )     # fmt: skip
+    )
 
 
 def table(site: Site, given: QueryParams) -> tuple[list[str], list[dict[str, Any]]]:
     """Every row of the list that an address asks for, whatever its page: columns, one a metric among them, and rows."""
     rows = [
         {
-            "run_id": row.run_id, "name": row.name, "created_at": row.created_at, "set": row.set, "commit": row.commit,
-            "tags": " ".join(row.tags), "state": row.state, "responses": row.responses, "verdict": row.verdict,
-            "baseline": row.baseline, "judging_cost": row.cost,
-            **({} if row.counts is None else encode(row.counts)), **row.means,
+            "run_id": row.run_id,
+            "name": row.name,
+            "created_at": row.created_at,
+            "set": row.set,
+            "commit": row.commit,
+            "tags": " ".join(row.tags),
+            "state": row.state,
+            "responses": row.responses,
+            "verdict": row.verdict,
+            "baseline": row.baseline,
+            "judging_cost": row.cost,
+            **({} if row.counts is None else encode(row.counts)),
+            **row.means,
         }
         for row in with_verdicts(
             _found(site, {key: value for key, value in _asked(given).items() if key != "after"}, None), store=site.store
         )
-    ]     # fmt: skip
+    ]
     return list(dict.fromkeys(name for row in rows for name in row)), rows
 
 

@@ -19,8 +19,8 @@ from ragauge.web.site import NoSuchPage, Site, Table, asked_of, number_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 50     # examples of a page
-MOST = 200     # examples of a difference
+LIMIT = 50  # examples of a page
+MOST = 200  # examples of a difference
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,14 @@ class SetPage:
         links = ServedLinks(root, self.found.run)
         here, last = links.link("set", about.name, about.version), -(-about.n // LIMIT)
         return self.site.render(
-            "list.html", "sets", title=f"{about.name or 'set without a name'} ({about.version})",
-            sections=sections_html(set_sections(self.found), links, 1), above=[(f"{root}/sets", "Sets")],
+            "list.html",
+            "sets",
+            title=f"{about.name or 'set without a name'} ({about.version})",
+            sections=sections_html(set_sections(self.found), links, 1),
+            above=[(f"{root}/sets", "Sets")],
             before=here + (question({"page": str(self.turn - 1)}) if self.turn > 2 else "") if self.turn > 1 else "",
             behind=here + question({"page": str(self.turn + 1)}) if self.turn < last else "",
-        )     # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,12 @@ class DiffPage:
             for name, version in ((differs.old, differs.old_version), (differs.new, differs.new_version))
         ]
         return self.site.render(
-            "list.html", "sets", above=above,
+            "list.html",
+            "sets",
+            above=above,
             title=f"What changed in {differs.new or 'a set without a name'}",
             sections=sections_html(difference_sections(differs, most=MOST), links, 1),
-        )     # fmt: skip
+        )
 
 
 def _named(site: Site, part: str) -> str:
@@ -120,9 +125,9 @@ def one(site: Site, given: QueryParams, name: str, version: str) -> SetPage:
         UsageError: a page that is no number, or that the set does not have.
     """
     turn = number_of(asked_of(given, ("page",)), "page", 1, 1)
-    found = _there(lambda: stored_set(
-        _named(site, name), version, first=(turn - 1) * LIMIT, limit=LIMIT, store=site.store
-    ))     # fmt: skip
+    found = _there(
+        lambda: stored_set(_named(site, name), version, first=(turn - 1) * LIMIT, limit=LIMIT, store=site.store)
+    )
     if turn > max(1, -(-found.about.n // LIMIT)):
         raise UsageError(f"page {turn}: the set has {found.about.n:,} examples, {LIMIT} a page.")
     return SetPage(site, found, turn)

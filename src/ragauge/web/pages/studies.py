@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ragauge.api.results.study import StudyResult
 
-READING = ("metric", "base", "target", "cost")     # how a study is read, as `ragauge study show` takes it
-PATIENCE = 3.0     # seconds for what came of studies
+READING = ("metric", "base", "target", "cost")  # how a study is read, as `ragauge study show` takes it
+PATIENCE = 3.0  # seconds for what came of studies
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,7 @@ class StudyPage:
         """The page."""
         study, links = self.found.study, ServedLinks(self.site.root, "")
         values = sections_values(study_page(self.found.figures), links, study.name, about_study(study), "study")
-        return self.site.render(
-            "sections.html", "studies", above=((f"{self.site.root}/studies", "Studies"),), **values
-        )  # fmt: skip
+        return self.site.render("sections.html", "studies", above=((f"{self.site.root}/studies", "Studies"),), **values)
 
 
 def page(site: Site, given: QueryParams) -> StudiesPage:
@@ -96,10 +94,17 @@ def one(site: Site, given: QueryParams, name: str) -> StudyPage:
     """
     asked, name = asked_of(given, READING), named_by(name)
     there("study", name, (row["name"] for row in studies(store=site.store)))
-    return StudyPage(site, open_study(
-        name, metric=asked.get("metric", ""), base=asked.get("base", ""), target=asked.get("target"),
-        cost=asked.get("cost", ""), store=site.store,
-    ))
+    return StudyPage(
+        site,
+        open_study(
+            name,
+            metric=asked.get("metric", ""),
+            base=asked.get("base", ""),
+            target=asked.get("target"),
+            cost=asked.get("cost", ""),
+            store=site.store,
+        ),
+    )
 
 
 def trials_table(site: Site, given: QueryParams, name: str) -> Table:

@@ -24,16 +24,21 @@ from ragauge.data.readers.traces.step import (
 from ragauge.data.response import REDACTED
 
 KINDS: Mapping[str, Kind] = {
-    "retrieval": "retriever", "rerank": "reranker", "chat": "llm", "generate_content": "llm", "text_completion": "llm",
-    "embeddings": "embedding", "execute_tool": "tool", "invoke_agent": "chain", "create_agent": "chain",
+    "retrieval": "retriever",
+    "rerank": "reranker",
+    "chat": "llm",
+    "generate_content": "llm",
+    "text_completion": "llm",
+    "embeddings": "embedding",
+    "execute_tool": "tool",
+    "invoke_agent": "chain",
+    "create_agent": "chain",
     "invoke_workflow": "chain",
-}  # fmt: skip
+}
 # attributes of spans, or of the events that hold what a model was sent and what it wrote, the newest first
 SENT, WRITTEN = ("gen_ai.input.messages", "gen_ai.prompt"), ("gen_ai.output.messages", "gen_ai.completion")
-HOLDING = frozenset({
-    "gen_ai.client.inference.operation.details", "gen_ai.content.prompt", "gen_ai.content.completion",
-})  # fmt: skip
-ASKED_EVENT, CHOICE_EVENT = "gen_ai.user.message", "gen_ai.choice"     # of one message each
+HOLDING = frozenset({"gen_ai.client.inference.operation.details", "gen_ai.content.prompt", "gen_ai.content.completion"})
+ASKED_EVENT, CHOICE_EVENT = "gen_ai.user.message", "gen_ai.choice"  # of one message each
 
 
 def read(span: TraceSpan) -> Step | None:
@@ -53,7 +58,8 @@ def read(span: TraceSpan) -> Step | None:
         kind=kind or ("llm" if events else ""),
         query=word(said.get("gen_ai.retrieval.query.text")) or last_asked(sent),
         documents=(
-            outputs_of_tool(said.get("gen_ai.tool.call.result")) if kind == "tool"
+            outputs_of_tool(said.get("gen_ai.tool.call.result"))
+            if kind == "tool"
             else documents(said.get("gen_ai.retrieval.documents"))
         ),
         answer=written[-1] if written else None,

@@ -9,9 +9,13 @@ from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.readers.traces.step import Kind, Step, answered, asked, decoded, documents, speaks
 
 PARTS: Mapping[str, Kind] = {
-    "Retriever": "retriever", "Ranker": "reranker", "Generator": "llm", "Embedder": "embedding",
-    "PromptBuilder": "prompt", "Evaluator": "evaluator",
-}  # fmt: skip
+    "Retriever": "retriever",
+    "Ranker": "reranker",
+    "Generator": "llm",
+    "Embedder": "embedding",
+    "PromptBuilder": "prompt",
+    "Evaluator": "evaluator",
+}
 
 
 def read(span: TraceSpan) -> Step | None:

@@ -23,9 +23,16 @@ from ragauge.data.readers.traces.step import (
 )
 
 KINDS: Mapping[str, Kind] = {
-    "retriever": "retriever", "generation": "llm", "embedding": "embedding", "evaluator": "evaluator", "tool": "tool",
-    "span": "chain", "chain": "chain", "agent": "chain", "guardrail": "chain",
-}  # fmt: skip
+    "retriever": "retriever",
+    "generation": "llm",
+    "embedding": "embedding",
+    "evaluator": "evaluator",
+    "tool": "tool",
+    "span": "chain",
+    "chain": "chain",
+    "agent": "chain",
+    "guardrail": "chain",
+}
 
 
 def read(span: TraceSpan) -> Step | None:
@@ -36,7 +43,7 @@ def read(span: TraceSpan) -> Step | None:
     kind = KINDS.get(str(said.get("langfuse.observation.type", "")).lower(), "")
     sent = first(said, "langfuse.trace.input", "langfuse.observation.input")
     came = first(said, "langfuse.trace.output", "langfuse.observation.output")
-    if kind != "chain":      # of the whole trace is what its first span says
+    if kind != "chain":  # of the whole trace is what its first span says
         sent, came = said.get("langfuse.observation.input"), said.get("langfuse.observation.output")
     usage = decoded(said.get("langfuse.observation.usage_details"))
     cost = decoded(said.get("langfuse.observation.cost_details"))

@@ -10,10 +10,18 @@ from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.readers.traces.step import Kind, Step, answered, asked, counts, documents, speaks, word
 
 KINDS: Mapping[str, Kind] = {
-    "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "CHAT_MODEL": "llm", "EMBEDDING": "embedding",
-    "EVALUATOR": "evaluator", "TOOL": "tool", "CHAIN": "chain", "AGENT": "chain",
-    "WORKFLOW": "chain", "UNKNOWN": "chain",
-}  # fmt: skip
+    "RETRIEVER": "retriever",
+    "RERANKER": "reranker",
+    "LLM": "llm",
+    "CHAT_MODEL": "llm",
+    "EMBEDDING": "embedding",
+    "EVALUATOR": "evaluator",
+    "TOOL": "tool",
+    "CHAIN": "chain",
+    "AGENT": "chain",
+    "WORKFLOW": "chain",
+    "UNKNOWN": "chain",
+}
 
 
 def read(span: TraceSpan) -> Step | None:
@@ -31,9 +39,7 @@ def read(span: TraceSpan) -> Step | None:
         documents=documents(said.get("mlflow.spanOutputs")) if found else None,
         answer=None if found else answered(said.get("mlflow.spanOutputs")),
         model=word(said.get("mlflow.llm.model")),
-        tokens=counts(
-            input=used.get("input_tokens"), output=used.get("output_tokens"), total=used.get("total_tokens")
-        ),
+        tokens=counts(input=used.get("input_tokens"), output=used.get("output_tokens"), total=used.get("total_tokens")),
         session=word(said.get("mlflow.trace.session")),
     )
 

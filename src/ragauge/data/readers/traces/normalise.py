@@ -19,10 +19,10 @@ from ragauge.data.readers.traces.tree import FINDING, OURS, Node, Request, adopt
 from ragauge.data.readers.traces.verdicts import TraceVerdict, outcome_of, verdicts_of
 from ragauge.data.response import REDACTED
 
-UNION, LAST, SPAN = "union", "last", "span:"     # whose documents are the passages
+UNION, LAST, SPAN = "union", "last", "span:"  # whose documents are the passages
 NO_SEARCH = "no retrieval in it"
-UNSEARCHED = "answered without retrieval"     # what `without_retrieval` reads
-HEAVIEST = 1e6     # requests that a sampled one can stand for; who keeps one of more than a million has none to score
+UNSEARCHED = "answered without retrieval"  # what `without_retrieval` reads
+HEAVIEST = 1e6  # requests that a sampled one can stand for; who keeps one of more than a million has none to score
 SAMPLED = re.compile(r"(?:^|;)th:([0-9a-f]{1,14})(?:;|$)")
 # columns to report by, where the user asks
 OFFERED = frozenset({"model", "service", "metadata", "trace_id"})
@@ -37,9 +37,12 @@ class LeftOut:
 
 
 def rows(
-    spans: Sequence[TraceSpan], passages: str = UNION, verdicts: Sequence[TraceVerdict] | None = None, *,
+    spans: Sequence[TraceSpan],
+    passages: str = UNION,
+    verdicts: Sequence[TraceVerdict] | None = None,
+    *,
     without_retrieval: bool = False,
-) -> Iterator[Row | LeftOut]:  # fmt: skip
+) -> Iterator[Row | LeftOut]:
     """The requests of one trace as rows; the spans in any order, all of the same trace.
 
     Args:
@@ -163,7 +166,7 @@ def _found(request: Request, which: str, missing: dict[str, str]) -> tuple[Any, 
             earlier = [node for node in finders if node.span.start <= first.span.start]
             before = _union([node.step.documents for node in earlier]) if earlier else None
         return _hops([rerankers[-1].step.documents]), _hops([before])
-    if not _searched(request):     # what tools returned is what the answer rests on, as in chats
+    if not _searched(request):  # what tools returned is what the answer rests on, as in chats
         finders = request.outermost(frozenset({"tool"}), found=True)
     if not finders:
         missing["passages"] = "the retriever's documents are not recorded" if _searched(request) else NO_SEARCH
@@ -237,7 +240,7 @@ def _weight(state: str, missing: dict[str, str]) -> float:
     found = SAMPLED.search(own)
     if found is None:
         return 1.0
-    kept = 16**14 - int(found[1].ljust(14, "0"), 16)      # of 2^56 random numbers
+    kept = 16**14 - int(found[1].ljust(14, "0"), 16)  # of 2^56 random numbers
     if kept * HEAVIEST < 16**14:
         missing["weight"] = f"th:{found[1]} keeps fewer than one request in {HEAVIEST:,.0f}; it counts as one"
         return 1.0

@@ -27,9 +27,16 @@ from ragauge.data.readers.traces.step import (
 from ragauge.data.response import REDACTED
 
 KINDS: Mapping[str, Kind] = {
-    "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "EMBEDDING": "embedding",
-    "EVALUATOR": "evaluator", "PROMPT": "prompt", "TOOL": "tool", "CHAIN": "chain", "AGENT": "chain",
-}  # fmt: skip
+    "RETRIEVER": "retriever",
+    "RERANKER": "reranker",
+    "LLM": "llm",
+    "EMBEDDING": "embedding",
+    "EVALUATOR": "evaluator",
+    "PROMPT": "prompt",
+    "TOOL": "tool",
+    "CHAIN": "chain",
+    "AGENT": "chain",
+}
 
 
 def read(span: TraceSpan) -> Step | None:
@@ -38,7 +45,7 @@ def read(span: TraceSpan) -> Step | None:
     if "openinference.span.kind" not in said:
         return None
     kind = KINDS.get(str(said["openinference.span.kind"]).upper(), "chain")
-    if kind == "llm" and "PromptBuilder" in span.name:      # Haystack's, whose output is a prompt
+    if kind == "llm" and "PromptBuilder" in span.name:  # Haystack's, whose output is a prompt
         kind = "prompt"
     found, before = None, None
     if kind == "retriever":
@@ -56,13 +63,14 @@ def read(span: TraceSpan) -> Step | None:
         answer=None if kind in ("retriever", "reranker") else _written(said),
         model=word(first(said, "llm.model_name")),
         tokens=counts(
-            input=said.get("llm.token_count.prompt"), output=said.get("llm.token_count.completion"),
+            input=said.get("llm.token_count.prompt"),
+            output=said.get("llm.token_count.completion"),
             total=said.get("llm.token_count.total"),
         ),
         cost=number(said.get("llm.cost.total")),
         session=word(said.get("session.id")),
         metadata=named(said.get("metadata")),
-    )  # fmt: skip
+    )
 
 
 def _written(said: Mapping[str, Any]) -> str | None:

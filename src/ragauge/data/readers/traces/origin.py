@@ -18,33 +18,59 @@ from ragauge.data.response import REDACTED
 
 # what served counts before what was asked for
 MODEL = (
-    "gen_ai.response.model", "llm.model_name", "langfuse.observation.model.name", "ai.response.model",
-    "gen_ai.request.model", "ai.model.id",
-)  # fmt: skip
+    "gen_ai.response.model",
+    "llm.model_name",
+    "langfuse.observation.model.name",
+    "ai.response.model",
+    "gen_ai.request.model",
+    "ai.model.id",
+)
 EMBEDDER = ("embedding.model_name", *MODEL)
 LINKED = "mlflow.linkedPrompts"
-PROMPT = (     # name, version and text of a prompt, as the dialects write them
+PROMPT = (  # name, version and text of a prompt, as the dialects write them
     ("langfuse.observation.prompt.name", "langfuse.observation.prompt.version", ""),
     ("traceloop.prompt.key", "traceloop.prompt.version", "traceloop.prompt.template"),
     ("gen_ai.prompt.name", "gen_ai.prompt.version", "gen_ai.system_instructions"),
     ("prompt.id", "llm.prompt_template.version", "llm.prompt_template.template"),
-)  # fmt: skip
+)
 INDEX = (
-    "db.collection.name", "gen_ai.data_source.id", "db.milvus.search.collection_name", "db.qdrant.collection_name",
-    "db.chroma.collection_name", "db.weaviate.collection_name", "db.pinecone.index_name", "db.vector.collection_name",
-    "db.namespace", "db.name",
-)  # fmt: skip
+    "db.collection.name",
+    "gen_ai.data_source.id",
+    "db.milvus.search.collection_name",
+    "db.qdrant.collection_name",
+    "db.chroma.collection_name",
+    "db.weaviate.collection_name",
+    "db.pinecone.index_name",
+    "db.vector.collection_name",
+    "db.namespace",
+    "db.name",
+)
 K = (
-    "gen_ai.retrieval.top_k", "retrieval.top_k", "reranker.top_k", "db.vector.query.top_k", "db.pinecone.query.top_k",
-    "db.chroma.query.n_results", "db.milvus.search.limit", "db.qdrant.search.limit",
-)  # fmt: skip
+    "gen_ai.retrieval.top_k",
+    "retrieval.top_k",
+    "reranker.top_k",
+    "db.vector.query.top_k",
+    "db.pinecone.query.top_k",
+    "db.chroma.query.n_results",
+    "db.milvus.search.limit",
+    "db.qdrant.search.limit",
+)
 VERSION = ("service.version", "langfuse.version", "langfuse.release", "deployment.version", "app.version")
 RETRIEVING = frozenset({"retrieval", "vector_db_retrieve"})
-FACTS = frozenset({
-    *EMBEDDER, *INDEX, *K, *VERSION, *(name for one in PROMPT for name in one if name), LINKED,
-    "gen_ai.operation.name", "gen_ai.request.top_k", "openinference.span.kind",
-})  # fmt: skip
-LONGEST = 120     # characters of a value; a longer one is known by its hash
+FACTS = frozenset(
+    {
+        *EMBEDDER,
+        *INDEX,
+        *K,
+        *VERSION,
+        *(name for one in PROMPT for name in one if name),
+        LINKED,
+        "gen_ai.operation.name",
+        "gen_ai.request.top_k",
+        "openinference.span.kind",
+    }
+)
+LONGEST = 120  # characters of a value; a longer one is known by its hash
 
 
 def origin_of(spans: Sequence[TraceSpan], span_id: str = "") -> dict[str, str]:
@@ -61,7 +87,7 @@ def origin_of(spans: Sequence[TraceSpan], span_id: str = "") -> dict[str, str]:
     asking, embedding = [one for one in ordered if not _embeds(one)], [one for one in ordered if _embeds(one)]
     retrieving = [one for one in ordered if one.get("gen_ai.operation.name") in RETRIEVING]
     found = {
-        "model": _first(list(reversed(asking)), MODEL),     # the last that wrote, not one that rewrote the question
+        "model": _first(list(reversed(asking)), MODEL),  # the last that wrote, not one that rewrote the question
         "prompt": next((text for one in reversed(ordered) if (text := _prompt(one))), ""),
         "embedder": _first(embedding, EMBEDDER),
         "index": _first(ordered, INDEX),

@@ -11,7 +11,7 @@ from ragauge.data.readers.traces.tree import FINDING, Request
 from ragauge.data.readers.traces.verdicts import TraceVerdict
 from ragauge.data.response import REDACTED
 
-NOWHERE = ""     # where verdicts stand of which nobody can tell which request of a trace they mean
+NOWHERE = ""  # where verdicts stand of which nobody can tell which request of a trace they mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,11 @@ def placed(
     if not verdicts or not found:
         return {}
     trace_id = found[0].root.trace_id
-    holders = {} if len(found) == 1 else {
-        span.span_id: request.query_id for request in found for span in within(request.root, spans)
-    }  # fmt: skip
+    holders = (
+        {}
+        if len(found) == 1
+        else {span.span_id: request.query_id for request in found for span in within(request.root, spans)}
+    )
     there_are = {span.span_id for span in spans}
     nodes = {node.span.span_id: node for request in found for node in request.nodes()}
     out: dict[str, list[PlacedVerdict]] = {}

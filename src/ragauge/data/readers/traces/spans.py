@@ -10,14 +10,14 @@ from typing import Any
 from ragauge.data.readers.values import described
 
 TRACE_ID, SPAN_ID = re.compile(r"(?!0{32})[0-9a-f]{32}"), re.compile(r"(?!0{16})[0-9a-f]{16}")
-DEEPEST = 32                                   # levels of lists and objects in one attribute
-VECTORS = "embedding.embeddings."              # numbers by the thousand, and nothing that is measured
+DEEPEST = 32  # levels of lists and objects in one attribute
+VECTORS = "embedding.embeddings."  # numbers by the thousand, and nothing that is measured
 ERROR = (2, "STATUS_CODE_ERROR")
 BATCH = re.compile(rb'\{\s*"resource(?:Spans|Logs)"\s*:')
 LOGS = "resourceLogs"
 METRICS = "resourceMetrics"
-BODY = "body"     # what the body of an event that came as a log record is called among its attributes
-EVENTS = "gen_ai."     # how the names of log records begin that are events of spans
+BODY = "body"  # what the body of an event that came as a log record is called among its attributes
+EVENTS = "gen_ai."  # how the names of log records begin that are events of spans
 
 
 class BadSpan(ValueError):  # noqa: N818 - what was found
@@ -123,7 +123,7 @@ def events_of(batch: Mapping[str, Any]) -> Iterator[tuple[str, str, Event]]:
                     trace_id = _id(record.get("traceId"), "traceId", TRACE_ID, 32)
                     span_id = _id(record.get("spanId"), "spanId", SPAN_ID, 16)
                 except BadSpan:
-                    continue     # its span is there without it
+                    continue  # its span is there without it
                 name = str(record.get("eventName") or said.get("event.name") or "")
                 if name.startswith(EVENTS):
                     at = _whole(record.get("timeUnixNano")) or _whole(record.get("observedTimeUnixNano"))

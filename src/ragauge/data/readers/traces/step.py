@@ -18,9 +18,9 @@ Kind = Literal["retriever", "reranker", "llm", "embedding", "evaluator", "prompt
 Document = Mapping[str, Any] | str
 Documents = Sequence[Document] | Literal["__REDACTED__"]
 ASKED = (*QUERY_KEYS, "query_str", "text_query")
-REPLIES = ("replies", "answers", "generations")      # of Haystack and LangChain
+REPLIES = ("replies", "answers", "generations")  # of Haystack and LangChain
 LISTS = ("documents", "source_documents", "nodes", "results")
-WITHIN = ("kwargs", "data", "outputs", "output", "message")      # what frameworks put around a message
+WITHIN = ("kwargs", "data", "outputs", "output", "message")  # what frameworks put around a message
 KEPT = frozenset({*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS})
 DEEPEST = 6
 
@@ -71,7 +71,7 @@ def merged(steps: Sequence[Step]) -> Step:
 
 def speaks(said: Mapping[str, Any], *heads: str) -> bool:
     """Whether the name of any attribute begins with one of the heads."""
-    for name in said:     # noqa: SIM110 - any() takes three times as long, and this is asked of each span five times
+    for name in said:  # noqa: SIM110 - any() takes three times as long, and this is asked of each span five times
         if name.startswith(heads):
             return True
     return False
@@ -124,7 +124,7 @@ def answered(value: Any, depth: int = 0) -> str | None:
     found = returned(value).get("answer")
     if isinstance(found, str):
         return found
-    if isinstance(found, list):     # parts of a message
+    if isinstance(found, list):  # parts of a message
         texts = [part.get("text") for part in found if isinstance(part, Mapping)]
         return "\n".join(text for text in texts if isinstance(text, str)) or None
     inner = [value[key] for key in (*REPLIES, *WITHIN) if key in value]
@@ -146,7 +146,7 @@ def documents(value: Any) -> Documents | None:
     return tuple(readable) if len(readable) == len(found) else None
 
 
-REPR = re.compile(r"^<\w+\(")      # what is left of an object that was printed: no text of a passage
+REPR = re.compile(r"^<\w+\(")  # what is left of an object that was printed: no text of a passage
 
 
 def document(item: Any) -> Document | None:
@@ -159,7 +159,7 @@ def document(item: Any) -> Document | None:
     if isinstance(item.get("payload"), Mapping):
         item = {**item["payload"], **{key: value for key, value in item.items() if key != "payload"}}
     out = {key: value for key, value in item.items() if key in KEPT and value is not None}
-    if isinstance(out.get("content"), list):     # parts of a message, as services of vector stores return them
+    if isinstance(out.get("content"), list):  # parts of a message, as services of vector stores return them
         out["content"] = content_of(item)
     if not item.keys() <= KEPT:
         _noted(item, out)
@@ -177,7 +177,7 @@ def _noted(item: Mapping[str, Any], out: dict[str, Any]) -> None:
         out["metadata"] = {**flat, **(notes if isinstance(notes, Mapping) else {})}
     distance = item.get("distance")
     if isinstance(distance, NUMBER) and not any(key in out for key in SCORE_KEYS):
-        out["score"] = -distance      # a score is higher where it is better
+        out["score"] = -distance  # a score is higher where it is better
 
 
 def outputs_of_tool(value: Any) -> Documents | None:

@@ -10,7 +10,7 @@ from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.readers.traces.step import Kind, Step
 
 FINDING: frozenset[Kind] = frozenset({"retriever", "reranker"})
-OURS = "ragauge"      # the service whose calls of judges are no traffic
+OURS = "ragauge"  # the service whose calls of judges are no traffic
 
 
 @dataclass(slots=True)

@@ -19,23 +19,36 @@ RESULT_EVENT = "gen_ai.evaluation.result"
 Scope = Literal["span", "trace", "session"]
 # how the attributes of results begin, how the fields of one do, and what they are of
 HEADS: tuple[tuple[str, str, Scope], ...] = (
-    ("annotations.", "annotation.", "span"), ("evaluations.", "evaluation.", "span"),
-    ("trace.annotations.", "annotation.", "trace"), ("trace.evaluations.", "evaluation.", "trace"),
-    ("session.annotations.", "annotation.", "session"), ("session.evaluations.", "evaluation.", "session"),
-)  # fmt: skip
+    ("annotations.", "annotation.", "span"),
+    ("evaluations.", "evaluation.", "span"),
+    ("trace.annotations.", "annotation.", "trace"),
+    ("trace.evaluations.", "evaluation.", "trace"),
+    ("session.annotations.", "annotation.", "session"),
+    ("session.evaluations.", "evaluation.", "session"),
+)
 BEGIN = tuple(head for head, _, _ in HEADS)
 EVENT = "gen_ai.evaluation."
 # an event's attributes, which the conventions leave open: as proposed for them, and OpenInference's names kept
-EVENT_KIND = (f"{EVENT}evaluator.type", f"{EVENT}annotator_kind", "annotator_kind", "evaluation.annotator_kind",
-              "annotation.annotator_kind")     # fmt: skip
-EVENT_WHO = (f"{EVENT}evaluator.id", f"{EVENT}identifier", "identifier", "evaluation.identifier",
-             "annotation.identifier")     # fmt: skip
+EVENT_KIND = (
+    f"{EVENT}evaluator.type",
+    f"{EVENT}annotator_kind",
+    "annotator_kind",
+    "evaluation.annotator_kind",
+    "annotation.annotator_kind",
+)
+EVENT_WHO = (
+    f"{EVENT}evaluator.id",
+    f"{EVENT}identifier",
+    "identifier",
+    "evaluation.identifier",
+    "annotation.identifier",
+)
 EVENT_NOTES = (f"{EVENT}metadata", "evaluation.metadata", "annotation.metadata", "metadata")
 # who an annotator is, and which passage is meant, among the metadata of a result
 WHO = ("annotator", "annotator_id", "annotator_name", "reviewer", "user_id", "user", "user_email", "email")
 POSITION, DOC_ID = ("document_position",), ("document_id", "doc_id", "document.id")
 HUMAN = "HUMAN"
-LONGEST_WHO = 200     # characters
+LONGEST_WHO = 200  # characters
 # names of what users say; of an answer's correctness models speak too
 OF_USERS = re.compile(r"(user|end_user|human|customer)?[_-]?(feedback|thumbs?)([_-](feedback|rating|up_down))?")
 OF_ANYBODY = re.compile(r"((user|human|answer|response)[_-])?correct(ness)?")
@@ -110,8 +123,10 @@ def outcome_of(
     """
     found = dict(before or {})
     for one in verdicts:
-        if one.of_user and one.value is not None and (
-            one.name not in found or outcome_word(one.value) in (*BAD, "0.0", "-1.0")
+        if (
+            one.of_user
+            and one.value is not None
+            and (one.name not in found or outcome_word(one.value) in (*BAD, "0.0", "-1.0"))
         ):
             found[one.name] = one.value
     return found
@@ -138,10 +153,17 @@ def verdicts_of(span: TraceSpan) -> Iterator[TraceVerdict]:
             if name is None:
                 continue
             yield TraceVerdict(
-                trace_id, span_id, name, _label(own.get("label")), _score(own.get("score")), _kind(own),
-                at=span.end or span.start, source=span.trace_id, scope=scope,
+                trace_id,
+                span_id,
+                name,
+                _label(own.get("label")),
+                _score(own.get("score")),
+                _kind(own),
+                at=span.end or span.start,
+                source=span.trace_id,
+                scope=scope,
                 **_noted(own.get("metadata"), own.get("identifier")),
-            )  # fmt: skip
+            )
     for event in results:
         yield from verdicts_of_event(Link(trace_id, span_id), event, span.trace_id, span.end or span.start)
 
@@ -160,10 +182,16 @@ def verdicts_of_event(of: Link, event: Event, source: str, at: int = 0) -> Itera
     if event.name != RESULT_EVENT or name is None:
         return
     yield TraceVerdict(
-        of.trace_id, of.span_id, name, _label(said.get(f"{EVENT}score.label")), _score(said.get(f"{EVENT}score.value")),
-        str(first(said, *EVENT_KIND) or "").upper(), at=event.at or at, source=source,
+        of.trace_id,
+        of.span_id,
+        name,
+        _label(said.get(f"{EVENT}score.label")),
+        _score(said.get(f"{EVENT}score.value")),
+        str(first(said, *EVENT_KIND) or "").upper(),
+        at=event.at or at,
+        source=source,
         **_noted(first(said, *EVENT_NOTES), first(said, *EVENT_WHO)),
-    )  # fmt: skip
+    )
 
 
 def _kind(own: Mapping[str, Any]) -> str:
@@ -188,5 +216,6 @@ def _noted(metadata: Any, identifier: Any) -> dict[str, Any]:
     return {
         "who": "" if who is None or who == REDACTED else who[:LONGEST_WHO],
         "position": int(position) if position is not None and position >= 0 and position.is_integer() else None,
-        "doc_id": word(first(notes, *DOC_ID)) or "", "guideline": word(notes.get("guideline")) or "",
-    }  # fmt: skip
+        "doc_id": word(first(notes, *DOC_ID)) or "",
+        "guideline": word(notes.get("guideline")) or "",
+    }

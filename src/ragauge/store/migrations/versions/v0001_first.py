@@ -123,10 +123,7 @@ Table(
     sqlite_with_rowid=False,
 )
 Table(
-    "judges",
-    metadata,
-    Column("judge_no", Key, primary_key=True),
-    Column("judge_id", Text, nullable=False, unique=True),
+    "judges", metadata, Column("judge_no", Key, primary_key=True), Column("judge_id", Text, nullable=False, unique=True)
 )
 Table(
     "metrics",

@@ -111,8 +111,12 @@ def upgrade() -> None:
     metadata.create_all(connection, tables=NEW, checkfirst=False)
     for index, (table, *columns) in INDEXES.items():
         op.create_index(index, table, columns)
-    _fill(connection, "SELECT run_no, config FROM runs", "UPDATE runs SET confirms = :value WHERE run_no = :key",
-          lambda config: escape(str(config.get("confirms", ""))))     # fmt: skip
+    _fill(
+        connection,
+        "SELECT run_no, config FROM runs",
+        "UPDATE runs SET confirms = :value WHERE run_no = :key",
+        lambda config: escape(str(config.get("confirms", ""))),
+    )
     _causes(connection)
     _groups(connection)
     _summaries(connection)
@@ -166,10 +170,18 @@ def _summaries(connection: Connection) -> None:
         for run, judge, repeat, body in part:
             for place, summary in enumerate(json.loads(unpack(body))):
                 widest = summary.get("judged") or summary.get("interval") or {}
-                rows.append({
-                    "run_no": run, "judge_no": judge, "judge_repeat": repeat, "place": place,
-                    **{name: summary[name] for name in same}, "mean": summary.get("mean"), "low": widest.get("low"),
-                    "high": widest.get("high"), "shown": int(last.get(run) == judge and repeat == 0),
-                })     # fmt: skip
+                rows.append(
+                    {
+                        "run_no": run,
+                        "judge_no": judge,
+                        "judge_repeat": repeat,
+                        "place": place,
+                        **{name: summary[name] for name in same},
+                        "mean": summary.get("mean"),
+                        "low": widest.get("low"),
+                        "high": widest.get("high"),
+                        "shown": int(last.get(run) == judge and repeat == 0),
+                    }
+                )
         if rows:
             connection.execute(insert, rows)

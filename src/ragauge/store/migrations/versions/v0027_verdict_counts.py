@@ -20,8 +20,10 @@ NEW = (
         Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
         Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
         Column("judge_repeat", Integer, primary_key=True),
-        *(Column(name, Integer, nullable=False)
-          for name in ("failed", "unclear", "passed", "not_judged", "rule_version")),
+        *(
+            Column(name, Integer, nullable=False)
+            for name in ("failed", "unclear", "passed", "not_judged", "rule_version")
+        ),
         sqlite_with_rowid=False,
     ),
     Table(
@@ -32,7 +34,7 @@ NEW = (
         Index("control_evidence_by_evidence", "evidence_no"),
         sqlite_with_rowid=False,
     ),
-)     # fmt: skip
+)
 
 
 def upgrade() -> None:
