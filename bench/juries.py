@@ -3,23 +3,19 @@
 python bench/juries.py
 
 LLMBar's recorded verdicts of real judges, each pair of answers in both orders: accuracy and consistency beside those
-that its authors published. Then a jury of all seven judges of the adversarial pairs (GPTInst), in both orders: most
-decide, the estimate of Dawid and Skene without labels, and weights from 50 labelled pairs, right on the other pairs.
-RAGChecker's two annotators: ordinal alpha of their preferences.
+that its authors published. Then a jury of all seven judges of the adversarial pairs (GPTInst), in both orders:
+most decide. RAGChecker's two annotators: ordinal alpha of their preferences.
 """
 
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
 from ragauge.api.judge_grades import check_grades
-from ragauge.judging.jury.merging import Combining, most
-from ragauge.judging.jury.weights import weight_of
-from ragauge.stats.dawid_skene import dawid_skene
+from ragauge.judging.jury.merging import most
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 VERDICTS, PREFERENCES = DATA / "llmbar" / "judge_verdicts", DATA / "ragchecker_meta" / "human_labeled_data.json"
@@ -30,7 +26,6 @@ PUBLISHED = {  # accuracy and consistency in percent
     "Adversarial_GPTInst__ChatGPT_Vanilla": (26.6, 62.0),
 }
 ALPHAS = {"correctness": 0.5865, "completeness": 0.6828, "overall": 0.6836}
-LABELS, DRAWS = 50, 400
 Votes = dict[int, bool | None]  # place of a voter -> whether it prefers the first answer
 
 
@@ -70,27 +65,6 @@ def by_majority(votes: Sequence[Votes], truth: Sequence[bool]) -> float:
     return mean(0.5 if yes is None else float(yes == right) for yes, right in zip(verdicts, truth, strict=True))
 
 
-def by_estimate(votes: Sequence[Votes], truth: Sequence[bool]) -> float:
-    """The same by Dawid and Skene's estimate, from the votes alone."""
-    found = dawid_skene([{str(at): bool(vote) for at, vote in one.items()} for one in votes])
-    return 0.0 if found is None else mean(label == right for label, right in zip(found.labels, truth, strict=True))
-
-
-def by_weights(votes: Sequence[Votes], truth: Sequence[bool], draws: int = DRAWS) -> Iterator[float]:
-    """The same on pairs without labels, by the accuracies on 50 drawn ones; once a draw."""
-    voters = sorted({at for one in votes for at in one})
-    for seed in range(draws):
-        labelled = set(random.Random(seed).sample(range(len(truth)), LABELS))
-        weights = []
-        for at in voters:
-            there = [votes[n][at] == truth[n] for n in labelled if at in votes[n]]
-            weights.append(weight_of(sum(there), len(there)))
-        jury = Combining(tuple(weights))
-        others = [n for n in range(len(truth)) if n not in labelled]
-        verdicts = [jury.support(votes[n]).yes for n in others]
-        yield mean(0.5 if yes is None else float(yes == truth[n]) for n, yes in zip(others, verdicts, strict=True))
-
-
 def annotators(label: str) -> float:
     """Ordinal alpha of two people's preferences, as `ragauge judge check --grades` gives it."""
     rows = json.loads(PREFERENCES.read_text(encoding="utf-8"))
@@ -105,13 +79,6 @@ def main() -> None:
         print(f"{name}: {mine[0]:.1f} / {mine[1]:.1f} (published {accuracy} / {consistency})")
     votes, truth = adversarial()
     print(f"most of 14 votes: {by_majority(votes, truth):.3f} (asked for .72)")
-    print(f"Dawid and Skene, no labels: {by_estimate(votes, truth):.3f} (asked for .85 or more)")
-    found = list(by_weights(votes, truth))
-    spread = sorted(found)[len(found) // 20], sorted(found)[-len(found) // 20]
-    print(
-        f"weights from {LABELS} labels, {DRAWS} draws, other pairs: {mean(found):.3f}, 90 % of draws in "
-        f"{spread[0]:.3f} to {spread[1]:.3f} (asked for .85 or more)"
-    )
     for label, wanted in ALPHAS.items():
         print(f"RAGChecker, {label}: ordinal alpha {annotators(label):.4f} (asked for {wanted})")
 

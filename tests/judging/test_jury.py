@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, log
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -29,12 +27,11 @@ from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.estimate import first_to_a_model
 from ragauge.engine.judges import build_judge
 from ragauge.engine.routing import asked_of
-from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
+from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.inputs import Agree, CoverAspects, Inputs, RatePassages, VerifyAnswer, VerifyReference
 from ragauge.judging.judge import Asking, drive
-from ragauge.judging.jury.judge import JuryJudge, MemberAsk, read_jury
-from ragauge.judging.jury.merging import Combining, Decided, most
-from ragauge.judging.jury.weights import weight_of
+from ragauge.judging.jury.judge import JuryJudge, MemberAsk, read_members
+from ragauge.judging.jury.merging import Decided, most
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 ANSWER = "The hub is white. It weighs nine grams. Hello!"
@@ -85,9 +82,9 @@ def facts(*claims: Claim, **more: Any) -> AnswerFacts:
     return AnswerFacts(claims, more.pop("address", "fully"), more.pop("refuse", False), **more)
 
 
-def judged(*said: Any, weights: Sequence[float] = (), inputs: Inputs = INPUTS) -> Any:
+def judged(*said: Any, inputs: Inputs = INPUTS) -> Any:
     """What a jury of judges that say this finds."""
-    jury = JuryJudge([Scripted(one, f"m{n}") for n, one in enumerate(said)], weights)
+    jury = JuryJudge([Scripted(one, f"m{n}") for n, one in enumerate(said)])
     return drive(jury.ask(inputs), lambda asks: [Reply("ok", key=str(n)) for n in range(len(asks))])
 
 
@@ -153,22 +150,6 @@ def test_all_fail() -> None:
     """Where no member answers the jury raises their reasons, each once."""
     with pytest.raises(JudgeError, match=r"no member of the jury answered verify_answer: ValueError: x$"):
         judged(ValueError("x"), ValueError("x"))
-
-
-def test_weights_decide_against_the_many() -> None:
-    """One vote outweighs two by log odds; p is that of independent judges; a weight below 0 counts the other way."""
-    weights = (log(0.95 / 0.05), log(0.7 / 0.3), log(0.7 / 0.3))
-    (one,) = judged(facts(claim(1)), facts(claim(1, **YES)), facts(claim(1, **YES)), weights=weights).claims
-    assert one.label == "not_in_context"
-    assert one.p == pytest.approx(1 / (1 + exp(weights[0] - 2 * weights[1])))
-    (turned,) = judged(facts(claim(1)), facts(claim(1)), facts(claim(1)), weights=(-2.0, -2.0, 1.0)).claims
-    assert (turned.label, turned.supporting, turned.joint) == ("supported", (1, 2, 3), True)
-    # the heavy member failed, and could turn the two others
-    (open_one,) = judged(RuntimeError(), facts(claim(1, **YES)), facts(claim(1, **YES)), weights=weights).claims
-    assert open_one.status == "failed"
-    (light,) = judged(facts(claim(1)), facts(claim(1, **YES)), RuntimeError(), weights=weights).claims
-    assert light.label == "not_in_context"
-    assert weight_of(45, 50) == pytest.approx(log(46 / 6))
 
 
 def test_the_whole_answer() -> None:
@@ -246,11 +227,9 @@ def test_vectors_come_before_chats() -> None:
 
 
 def test_votes() -> None:
-    """More than half of all votes, missing ones too; weights likewise; nothing decides nothing."""
+    """More than half of all votes, missing ones too; nothing decides nothing."""
     assert most([True, True, False]) == Decided(True, 2 / 3)
     assert most([]) == most([None]) == most([True, False]) == Decided(None)
-    assert Combining((1.0, 2.0)).support({0: True, 1: None}) == Decided(None)
-    assert Combining((0.0,)).support({0: True}) == Decided(None)
 
 
 def test_a_jury_of_real_judges() -> None:
@@ -282,7 +261,7 @@ def test_a_jury_of_real_judges() -> None:
 )
 def test_specs(spec: str, members: tuple[str, ...]) -> None:
     """Members are told apart by what begins after a plus; settings before a plus are the member's."""
-    assert read_jury(spec).members == members
+    assert read_members(spec) == members
 
 
 @pytest.mark.parametrize(
@@ -290,12 +269,10 @@ def test_specs(spec: str, members: tuple[str, ...]) -> None:
     [
         ("jury:local", UsageError, "2 judges or more"),
         ("jury:local+local", UsageError, "sits in it twice"),
-        ("jury:local+openai:a,combine=mean", UnknownName, "way to combine"),
-        ("jury:local+openai:a,combine=weighted", UsageError, "judge check LABELS --judge local --judge openai:a"),
-        ("jury:local+openai:a,weights=w.json", UsageError, "weights come from labels"),
+        ("jury:local+openai:a,combine=mean", UsageError, "decides by majority and has no setting combine"),
+        ("jury:local+openai:a,weights=w.json", UsageError, "has no setting weights"),
         ("jury:local+jury:openai:a+openai:b", UsageError, "a jury sits in no jury"),
         ("jury:local+opnai:a", UnknownName, "openai"),
-        ("jury:local+openai:a,combine=weighted,weights=none.json", DataError, "none.json: no such file"),
     ],
 )
 def test_wrong_specs(spec: str, error: type[Exception], told: str) -> None:
@@ -304,38 +281,9 @@ def test_wrong_specs(spec: str, error: type[Exception], told: str) -> None:
         build_judge(spec)
 
 
-def test_weights_come_from_a_check(tmp_path: Path) -> None:
-    """Weights are log odds of the accuracy in a check's file, and in the id; what is lacking is told."""
-    ids = [build_judge(one).judge_id for one in ("local", "openai:a")]
-    path = tmp_path / "check.json"
-
-    def write(n: int, *accuracies: float) -> None:
-        rows = [
-            {"judge_id": one, "supported_or_not": {"n": n, "accuracy": {"value": accuracy}}}
-            for one, accuracy in zip(ids, accuracies, strict=False)
-        ]
-        path.write_text(json.dumps({"judges": rows}))
-
-    spec = f"jury:local+openai:a,combine=weighted,weights={path}"
-    write(100, 0.9, 0.6)
-    one = build_judge(spec)
-    assert one.judge_id.startswith(f"jury:{ids[0]}+{ids[1]},weighted#")
-    write(100, 0.9, 0.7)
-    assert build_judge(spec).judge_id != one.judge_id
-    write(49, 0.9, 0.7)
-    with pytest.raises(UsageError, match="checked on 49 labelled parts, weights take 50"):
-        build_judge(spec)
-    write(100, 0.9)
-    with pytest.raises(UsageError, match="has no check of openai:a#"):
-        build_judge(spec)
-    path.write_text("[]")
-    with pytest.raises(DataError, match="expected the JSON of ragauge judge check"):
-        build_judge(spec)
-
-
 @pytest.mark.realdata
 def test_recorded_judges_of_adversarial_answers() -> None:
-    """Of seven judges of LLMBar's GPTInst pairs, both orders, most are right in 72 %, weights from 50 labels in 85."""
+    """Of seven judges of LLMBar's GPTInst pairs, both orders, most are right in 72 %."""
     paths = sorted(LLMBAR.glob("Adversarial_GPTInst__*"))
     if not paths:
         pytest.skip("its recorded verdicts are public data, kept beside the repository and never in it")
@@ -349,10 +297,3 @@ def test_recorded_judges_of_adversarial_answers() -> None:
     verdicts = [most(list(one.values())).yes for one in votes]
     shares = [0.5 if yes is None else float(yes == right) for yes, right in zip(verdicts, truth, strict=True)]
     assert mean(shares) == pytest.approx(0.72, abs=0.005)
-    rights = []
-    for seed in range(100):
-        labelled = set(random.Random(seed).sample(range(len(truth)), 50))
-        rows = [[votes[n].get(at) == truth[n] for n in labelled] for at in range(len(said[0]))]
-        jury = Combining(tuple(weight_of(sum(row), len(row)) for row in rows))
-        rights += [jury.support(votes[n]).yes == truth[n] for n in range(len(truth)) if n not in labelled]
-    assert mean(rights) >= 0.85

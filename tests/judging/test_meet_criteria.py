@@ -15,7 +15,7 @@ from ragauge.data.example import Example, Turn
 from ragauge.data.facts import CriteriaFacts
 from ragauge.data.response import Passage, Response
 from ragauge.judging.inputs import MeetCriteria, RatePassages, evidence_key, inputs_for
-from ragauge.judging.jury.merging import Combining, merged
+from ragauge.judging.jury.merging import merge_facts
 from ragauge.judging.local.criteria import TAKES_READING
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.model.judge import ModelJudge
@@ -191,9 +191,9 @@ def test_a_jury_decides_by_more_than_half() -> None:
         return CriteriaFacts((CriterionVerdict.of(POLITE, met, reason), CriterionVerdict.of(TONE, level, reason)))
 
     members = [member(True, 3), member(True, 2), member(False, 1)]
-    found = verdicts(merged(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members, 0, Combining()))
+    found = verdicts(merge_facts(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members, 0))
     assert (found["polite"].met, found["polite"].reason) == (True, "True 3")
     assert (found["tone"].met, found["tone"].level) == (None, None)
     assert "the jury decides nothing" in found["tone"].reason
-    short = verdicts(merged(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members[:2], 2, Combining()))
+    short = verdicts(merge_facts(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members[:2], 2))
     assert short["polite"].met is None

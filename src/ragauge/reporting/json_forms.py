@@ -174,7 +174,7 @@ FORMS: Mapping[str, str] = {
     # a judge
     "JudgeCheck": (
         "rows=n_rows parts=n_parts labels human repeated_rows=repeated rows_without_passages=bare split "
-        "annotators_kappa=annotators.value annotators_alpha ceiling weighted accuracy_estimated=estimated cross_fitted "
+        "annotators_kappa=annotators.value annotators_alpha ceiling weighted cross_fitted "
         "judges=judges() pairs=judge_pairs() stopped *calls"
     ),
     "JudgeWithErrors": (

@@ -31,7 +31,6 @@ SAYS = (
     "ECE: how far they lie from the shares of people, in a small file above 0 by chance."
 )
 KEPT = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
-ESTIMATED = "Accuracy by the judges' verdicts alone (Dawid and Skene): an estimate, as if they erred independently"
 STANDS_IN = "Whether it may stand in for an annotator (alternative-annotator test)"
 ALPHA = "Krippendorff's alpha among annotators, and with each judge as one more"
 LABELLED = ("from", "by people", "by the judge", "difference")  # heads of `labelled_rows` behind the first
@@ -202,8 +201,6 @@ def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     if check.pairs:
         pairs: Rows = [_pair(pair, check) for pair in check.pairs]
         yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
-    if check.estimated:
-        yield ESTIMATED, ("judge", "estimated", "by people"), _estimated(check)
     kept = _kept(check)
     if kept:
         yield KEPT, ("judge", *LABELLED), kept
@@ -229,19 +226,6 @@ def _alphas(check: JudgeCheck) -> Iterator[HeadedRows]:
         for judge in check.judges
     ]
     yield ALPHA, ("", *scales), rows
-
-
-def _estimated(check: JudgeCheck) -> Rows:
-    """What the judges' verdicts alone suggest, beside what people say, on the labels that all judges know."""
-    three = all(len(judge.whole.labels) > len(TWO) for judge in check.judges)
-    return [
-        (
-            judge_name(judge),
-            "–" if value is None else f"{value:.2f}",
-            figure((judge.whole if three else judge.supported).accuracy),
-        )
-        for judge, value in zip(check.judges, check.estimated, strict=True)
-    ]
 
 
 def _telling(check: JudgeCheck) -> Iterator[HeadedRows]:

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from ragauge.analysis.judges.agreement import ORDER, Agreement, AgreementFigure, Weights, agreement
 from ragauge.data.labelled import Labelled
 from ragauge.stats.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from ragauge.stats.dawid_skene import dawid_skene
 from ragauge.stats.krippendorff import Scale, krippendorff_alpha
 
 EPSILONS = (0.1, 0.15, 0.2)
@@ -114,20 +113,3 @@ def alternatives(
     said = [one or None for one in verdicts]
     found = (alternative_annotator(people, said, epsilon, weights=weights) for epsilon in EPSILONS)
     return tuple(one for one in found if one is not None)
-
-
-def estimated(answers: Sequence[Sequence[str] | None]) -> tuple[float | None, ...]:
-    """How often each judge is right, estimated from the judges' verdicts alone; () of fewer than 3 judges.
-
-    Args:
-        answers: of each judge, a label a part; "" = none. None = a judge that is left out, and has no estimate.
-    """
-    counted = {str(n): said for n, said in enumerate(answers) if said is not None}
-    parts = [
-        {judge: label for judge, label in zip(counted, labels, strict=True) if label}
-        for labels in zip(*counted.values(), strict=True)
-    ]
-    found = dawid_skene(parts)
-    if found is None:
-        return ()
-    return tuple(found.accuracy.get(str(n), 0.0) if str(n) in counted else None for n in range(len(answers)))

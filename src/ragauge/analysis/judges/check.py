@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, Basis, agreement, difference, fleiss_kappa
-from ragauge.analysis.judges.annotators import alphas, alternatives, ceiling, estimated, majority, on, people_of
+from ragauge.analysis.judges.annotators import alphas, alternatives, ceiling, majority, on, people_of
 from ragauge.analysis.judges.label_scores import example_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.data.facts import AnswerFacts, Claim, Window
@@ -75,11 +75,6 @@ class JudgeAnswers:
     judge_id: str
     verdicts: tuple[tuple[PartVerdict, ...], ...]
     took: Took = Took()
-
-    @property
-    def is_jury(self) -> bool:
-        """Whether its verdicts are those of other judges."""
-        return self.judge_id.startswith("jury:")
 
     @property
     def recorded(self) -> bool:
@@ -167,8 +162,6 @@ class JudgeCheck:
         bare: rows without passages, on which nothing can be supported.
         ceiling: each annotator against what most of the others say; None where there is one an item.
         cross_fitted: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
-        estimated: of each judge, the accuracy that the judges' verdicts alone suggest; () of fewer than 3 judges.
-            None for a jury, which says what its members say.
         weighted: rows have weights that differ, and count by them in every figure that is no count.
     """
 
@@ -187,7 +180,6 @@ class JudgeCheck:
     bare: int = 0
     annotators_alpha: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
     ceiling: Agreement | None = None
-    estimated: tuple[float | None, ...] = ()
     cross_fitted: Mapping[str, int] = field(default_factory=dict)
     weighted: bool = False
 
@@ -259,12 +251,6 @@ def report(
         bare=sum(not row.passages for row in rows) if any(not judge.recorded for judge in judged) else 0,
         annotators_alpha=alphas(whole.people, most, basis.weights) if several else {},
         ceiling=ceiling(whole.people, most, groups, basis.weights) if several else None,
-        estimated=estimated(
-            [
-                None if judge.is_jury else [on(label, min(scales, key=len)) for label in labels]
-                for judge, labels in zip(judged, said, strict=True)
-            ]
-        ),
         weighted=basis.weights is not None,
     )
 

@@ -8,64 +8,43 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple
 
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.facts import FactsOf
-from ragauge.data.identity import digest
 from ragauge.data.providers import provider_of
-from ragauge.errors import JudgeError, UnknownName, UsageError
+from ragauge.errors import JudgeError, UsageError
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking, Judge, asks_models, in_other_words
-from ragauge.judging.jury.merging import Combining, merged
-from ragauge.judging.jury.weights import log_odds
+from ragauge.judging.jury.merging import merge_facts
 from ragauge.judging.model.judge import LIMITS as MODEL_LIMITS
 
 PREFIX = "jury:"
 VERSION = 1  # of how votes become facts
-COMBINE, WEIGHTS = "combine", "weights"
-WAYS = ("majority", "weighted")
+HOW = "majority"  # stands in the id
 FEWEST = 2
 # before a further judge: local, or a word and a colon; a plus inside a model's name is followed by neither
 NEXT = re.compile(r"\+(?=local(?:[+,]|$)|[A-Za-z_][\w.-]*:(?!//))")
 
 
-class JurySpec(NamedTuple):
-    """What a spec such as jury:local+openai:gpt-5-mini,combine=weighted,weights=check.json says."""
-
-    members: tuple[str, ...]
-    combine: str = "majority"
-    weights: str = ""
-
-
-def read_jury(spec: str) -> JurySpec:
-    """A jury from its spec; settings of its own come last, those before a plus are the member's.
+def read_members(spec: str) -> tuple[str, ...]:
+    """The judges that a jury's spec names.
 
     Raises:
-        UnknownName: no such way to combine.
-        UsageError: too few members, one twice, or weights that nothing uses or that are lacking.
+        UsageError: too few members, one twice, or a setting that a jury does not have.
 
-    >>> read_jury("jury:local+openai:a,mode=per_claim+anthropic:b,combine=majority").members
+    >>> read_members("jury:local+openai:a,mode=per_claim+anthropic:b")
     ('local', 'openai:a,mode=per_claim', 'anthropic:b')
     """
-    body, own = spec.removeprefix(PREFIX), {COMBINE: WAYS[0], WEIGHTS: ""}
-    while (found := re.search(rf",({COMBINE}|{WEIGHTS})=([^,]+)$", body)) is not None:
-        own[found[1]], body = found[2], body[: found.start()]
+    body = spec.removeprefix(PREFIX).removesuffix(f",combine={HOW}")
+    if match := re.search(r",(combine|weights)=", body):
+        raise UsageError(f"--judge {spec}: a jury decides by majority and has no setting {match[1]}. Leave it out.")
     members = tuple(part.strip() for part in NEXT.split(body))
-    if own[COMBINE] not in WAYS:
-        raise UnknownName("way to combine a jury's verdicts", own[COMBINE], WAYS)
     if len(members) < FEWEST or not all(members):
         raise UsageError(f"--judge {spec}: a jury has {FEWEST} judges or more. Write jury:local+openai:MODEL+….")
     if len(set(members)) < len(members):
         raise UsageError(f"--judge {spec}: a judge sits in it twice, and would be asked once. Name each once.")
-    if (own[COMBINE] == "weighted") != bool(own[WEIGHTS]):
-        judges = " ".join(f"--judge {member}" for member in members)
-        raise UsageError(
-            f"--judge {spec}: weights come from labels. Write ragauge judge check LABELS {judges} -o check.json, then "
-            f"{PREFIX}{'+'.join(members)},{COMBINE}=weighted,{WEIGHTS}=check.json."
-        )
-    return JurySpec(members, own[COMBINE], own[WEIGHTS])
+    return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +61,35 @@ class MemberAsk(Ask):
 class JuryJudge:
     """Members answer apart and see nothing of each other; what they say is put together by sentences.
 
-    Of each sentence of an answer, reference claim, passage and aspect most decide. Weights, from labels of support,
-    count where support is decided. A member that fails has no vote, and a verdict stands where that vote could not turn
-    it. Vectors are those of the first member that has them.
+    Of each sentence of an answer, reference claim, passage and aspect most decide. A member that fails has no vote, and
+    a verdict stands where that vote could not turn it. Vectors are those of the first member that has them.
     """
 
-    def __init__(self, members: Sequence[Judge], weights: Sequence[float] = ()) -> None:
-        self.members, self._weights = tuple(members), tuple(weights)
+    def __init__(self, members: Sequence[Judge]) -> None:
+        self.members = tuple(members)
 
     @staticmethod
     def of(spec: str, build: Callable[[str], Judge]) -> JuryJudge:
         """The jury that a spec names.
 
         Args:
-            spec: as `read_jury` reads it.
+            spec: as `read_members` reads it.
             build: makes a judge from its spec.
 
         Raises:
-            UsageError: a member that needs a store, or weights without one of its members.
+            UsageError: a member that needs a store, or is a jury.
         """
-        read = read_jury(spec)
-        for member in read.members:
-            if member.startswith(PREFIX):
-                raise UsageError(f"--judge {spec}: a jury sits in no jury. Name its members.")
-        members = tuple(build(member) for member in read.members)
-        weights = log_odds(read.weights, [one.judge_id for one in members]) if read.weights else ()
+        names = read_members(spec)
+        if any(name.startswith(PREFIX) for name in names):
+            raise UsageError(f"--judge {spec}: a jury sits in no jury. Name its members.")
+        members = tuple(build(name) for name in names)
         kind = ModelJury if any(map(asks_models, members)) else JuryJudge
-        return kind(members, weights)
+        return kind(members)
 
     @property
     def judge_id(self) -> str:
         """Such as "jury:local:overlap-4-3f9a0c21+openai:gpt-5-mini#5b0c1f7e,majority": all members' ids."""
-        how = f"weighted#{digest([round(one, 6) for one in self._weights])[:8]}" if self._weights else WAYS[0]
-        return f"{PREFIX}{'+'.join(member.judge_id for member in self.members)},{how}"
+        return f"{PREFIX}{'+'.join(member.judge_id for member in self.members)},{HOW}"
 
     def version(self, question: str) -> int:
         """Of the jury and its members in one number, which rises with each of them."""
@@ -147,16 +122,14 @@ class JuryJudge:
         if not found:
             told = "; ".join(dict.fromkeys(seats[n].reason for n in sitting))
             raise JudgeError(f"no member of the jury answered {inputs.question}: {told}")
-        failed = [n for n in sitting if n not in found]
-        weights = tuple(self._weights[n] for n in (*found, *failed)) if self._weights else ()
-        return merged(inputs, tuple(found.values()), len(failed), Combining(weights))
+        return merge_facts(inputs, tuple(found.values()), len(sitting) - len(found))
 
     def reworded(self, templates: Mapping[str, str]) -> JuryJudge | None:
         """The same jury whose members are asked by other templates where they can be; None where none can."""
         worded = [in_other_words(member, templates) for member in self.members]
         if not any(worded):
             return None
-        return type(self)([new or old for new, old in zip(worded, self.members, strict=True)], self._weights)
+        return type(self)([new or old for new, old in zip(worded, self.members, strict=True)])
 
 
 class ModelJury(JuryJudge):
@@ -227,14 +200,12 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
         spec: the text that it is built from; "" where it is not known.
         versions: question -> the versions in which it was asked.
     """
-    ids, _, how = judge_id.removeprefix(PREFIX).rpartition(",")
+    ids = judge_id.removeprefix(PREFIX).removesuffix(f",{HOW}")
     members = spec_members(spec) or tuple(NEXT.split(ids))
-    counted = "most decide" if how == WAYS[0] else "votes count by the log odds of their accuracy on labels"
-    source = read_jury(spec).weights if spec else ""
-    asked = ", ".join(f"{question} {'/'.join(map(str, mine))}" for question, mine in versions.items())
+    asked = ", ".join(f"{question} {'/'.join(map(str, numbers))}" for question, numbers in versions.items())
     parts = [
-        f"A jury of {len(members)} judges: {'; '.join(members)}. Each is asked apart; {counted}"
-        f"{f' ({source})' if source else ''}, and where they differ the share is the probability.",
+        f"A jury of {len(members)} judges: {'; '.join(members)}. Each is asked apart; most decide, and where they "
+        "differ the share is the probability.",
         f"Questions, with versions of all members added: {asked}." if asked else "",
     ]
     steered = any(provider_of(member.removeprefix("hybrid:")) for member in members)
@@ -244,4 +215,4 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
 
 def spec_members(spec: str) -> tuple[str, ...]:
     """The members that a spec names; () for none."""
-    return read_jury(spec).members if spec else ()
+    return read_members(spec) if spec else ()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp
 from typing import Any, NamedTuple
 
 from ragauge.data.criterion import CriterionVerdict
@@ -35,7 +34,6 @@ from ragauge.data.labelled import SEVERITY
 from ragauge.judging.inputs import Inputs, VerifyAnswer
 from ragauge.text.sentences import split
 
-FARTHEST = 700.0  # of log odds that exp takes
 ADDRESSES: tuple[Address, ...] = ("fully", "partly", "no")
 
 
@@ -44,41 +42,6 @@ class Decided(NamedTuple):
 
     yes: bool | None
     p: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Combining:
-    """How votes are counted.
-
-    Attributes:
-        weights: of the members, log odds of being right; () = all alike, and p is the share that says yes.
-    """
-
-    weights: tuple[float, ...] = ()
-
-    def support(self, votes: Mapping[int, bool | None]) -> Decided:
-        """Whether something is supported, by weights where there are any; labels of support give them.
-
-        Without weights yes is what more than half of those asked say, p = share of yes of the votes that are there.
-        With them yes is Σ_j w_j s_j > 0, s = 1 for yes and -1 for no, p = 1 / (1 + exp(-Σ_j w_j s_j)): that of judges
-        who err independently where yes and no are as likely. A verdict stands only where no vote that is missing could
-        turn it.
-
-        Args:
-            votes: place of a member -> its vote, None = failed; who has none to give is not in it.
-
-        Source of the weights: Nitzan and Paroush (1982), International Economic Review 23, 289.
-
-        >>> Combining().support({0: True, 1: True, 2: None}), Combining().support({0: True, 1: False, 2: None}).yes
-        (Decided(yes=True, p=1.0), None)
-        """
-        if not self.weights:
-            return most(list(votes.values()))
-        lead = sum(self.weights[n] * (1 if vote else -1) for n, vote in votes.items() if vote is not None)
-        missing = sum(abs(self.weights[n]) for n, vote in votes.items() if vote is None)
-        if abs(lead) <= missing:
-            return Decided(None)
-        return Decided(lead > 0, 1 / (1 + exp(max(-FARTHEST, min(FARTHEST, -lead)))))
 
 
 def most(votes: Sequence[bool | None]) -> Decided:
@@ -90,17 +53,16 @@ def most(votes: Sequence[bool | None]) -> Decided:
     return Decided(yes > no, yes / len(said))
 
 
-def merged(inputs: Inputs, found: Sequence[FactsOf], missing: int, combining: Combining) -> FactsOf:
+def merge_facts(inputs: Inputs, found: Sequence[FactsOf], missing: int) -> FactsOf:
     """The facts of a jury.
 
     Args:
         inputs: what was asked about.
         found: of each member that answered, in the members' order; all are of one type.
         missing: members that failed.
-        combining: how votes are counted; its weights are those of `found`, then of who failed.
     """
     first = found[0]
-    count = _Counting(tuple(found), missing, combining)
+    count = _Counting(tuple(found), missing)
     match first:
         case AnswerFacts() if isinstance(inputs, VerifyAnswer):
             return _answer(inputs, count)
@@ -120,11 +82,10 @@ def merged(inputs: Inputs, found: Sequence[FactsOf], missing: int, combining: Co
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    """The members' facts, and how their votes are counted."""
+    """The members' facts, and how many members failed."""
 
     found: tuple[Any, ...]
     missing: int
-    combining: Combining
 
     def column(self, name: str, n: int) -> list[bool | None]:
         """What each member says at one place of a list of its facts, None of those that failed."""
@@ -133,11 +94,6 @@ class _Counting:
     def all_of(self, votes: Sequence[bool | None]) -> list[bool | None]:
         """The votes of those that answered, with None for those that failed."""
         return [*votes, *(None for _ in range(self.missing))]
-
-    def support(self, votes: Mapping[int, bool | None]) -> Decided:
-        """Whether something is supported; votes of those that answered, by place."""
-        failed = {len(self.found) + n: None for n in range(self.missing)}
-        return self.combining.support({**votes, **failed})
 
 
 class _JurySentence(NamedTuple):
@@ -156,7 +112,7 @@ def _answer(inputs: VerifyAnswer, count: _Counting) -> AnswerFacts:
             continue  # most find nothing to check in it
         plain = Claim(len(claims) + 1, sentence.text, sentence.start, sentence.end)
         known = inputs.passages is not None
-        claims.append(_judged(plain, sentence, count, len(inputs.passages or ())) if known else plain)
+        claims.append(_judged(plain, sentence, count) if known else plain)
     return replace(
         _whole(count),
         claims=tuple(claims),
@@ -176,10 +132,10 @@ def _sentences(answer: str, found: Sequence[AnswerFacts]) -> list[_JurySentence]
     return sentences
 
 
-def _judged(plain: Claim, sentence: _JurySentence, count: _Counting, n_passages: int) -> Claim:
+def _judged(plain: Claim, sentence: _JurySentence, count: _Counting) -> Claim:
     """The claim that a sentence is, with the jury's verdict; passages are those that its side names."""
     said = {place: _worst(mine) for place, mine in sentence.claims.items() if mine}
-    yes, p = count.support({place: None if label is None else label == "supported" for place, label in said.items()})
+    yes, p = most(count.all_of([None if label is None else label == "supported" for label in said.values()]))
     tally = f"{sum(label == 'supported' for label in said.values())} of {len(said)} members say supported"
     if yes is None:
         return replace(plain, status="failed", reason=f"the jury decides nothing: {tally}")
@@ -197,8 +153,6 @@ def _judged(plain: Claim, sentence: _JurySentence, count: _Counting, n_passages:
         )
         return replace(one, contradicting=named if against else ())
     passages = _named([_passages(sentence.claims[place], "supporting") for place in sides])
-    if not passages:  # only members that are wrong more often than right say that it is not supported
-        return replace(one, supporting=tuple(range(1, n_passages + 1)), joint=n_passages > 1, strength="direct")
     direct = _more([all(claim.strength == "direct" for claim in sentence.claims[place]) for place in sides])
     joint = len(passages) > 1 and _more([any(claim.joint for claim in sentence.claims[place]) for place in sides])
     return replace(one, supporting=passages, joint=joint, strength="direct" if direct else "implied")
@@ -252,7 +206,7 @@ def _reference(count: _Counting) -> ReferenceFacts:
     for n, one in enumerate(count.found[0].claims):
         given = {place: facts.claims[n].supporting for place, facts in enumerate(count.found)}
         votes = {place: None if found is None else bool(found) for place, found in given.items()}
-        yes, p = count.support(votes)
+        yes, p = most(count.all_of(list(votes.values())))
         named = _named([set(given[place] or ()) for place, vote in votes.items() if vote]) if yes else ()
         claims.append(ReferenceClaim(one.n, one.text, None if yes is None else named, p))
     return ReferenceFacts(tuple(claims), max(one.parts for one in count.found))
