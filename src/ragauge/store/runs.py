@@ -92,7 +92,9 @@ class Runs:
         with self._database.read() as connection:
             found = _moved_last(connection) if which == LATEST else _called(connection, which)
             if found is None:
-                raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
+                names = known_runs(connection)
+                hint = "ragauge runs lists them." if names else "No run is stored yet: ragauge evaluate FILE stores one."
+                raise UnknownName("run", which, {*names, LATEST} if names else (), hint)
             return found
 
     def word(self, run: Run) -> str:
