@@ -85,7 +85,7 @@ def test_a_swayed_judge_that_wavers_too() -> None:
     r is the share in which two askings differ: a verdict that is swayed and wavers may be turned back.
     """
     wavers, r = 0.05, 2 * 0.05 * 0.95
-    judges = [SwayedJudge(seed, {"passage_order": 0.4}, wavers) for seed in range(12)]
+    judges = [SwayedJudge(seed, {"passage_order": 0.4}, wavers) for seed in range(36)]
     found = [probed(judge, ["retest", "passage_order"], EXAMPLES)["passage_order"] for judge in judges]
     assert sum(one.value or 0.0 for one in found) / len(found) == pytest.approx(0.4 * (1 - 2 * r), abs=0.03)
     assert all(one.verdict == "alarm" for one in found)

@@ -69,8 +69,8 @@ MUTANTS = [
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
     Mutant(
         "analysis/estimating.py",
-        "kind=sample.kind, weights=sample.weights, clusters=sample.clusters",
-        "kind=sample.kind, weights=sample.weights, clusters=None",
+        "weights=sample.weights,\n        clusters=sample.clusters",
+        "weights=sample.weights,\n        clusters=None",
         "analysis/test_estimating analysis/test_summarize",
     ),
     Mutant(
@@ -94,8 +94,8 @@ MUTANTS = [
         'statement.excluded.failed == literal_column("1")',
         "store/test_replies",
     ),
-    Mutant("data/ask.py", "ask.judge_repeat, ask.attempt,", "ask.judge_repeat,", "judging/test_reply_keys"),
-    Mutant("data/ask.py", "plain(ask.schema), plain(ask.params)", "plain(ask.schema)", "judging/test_reply_keys"),
+    Mutant("data/ask.py", "            ask.attempt,\n", "", "judging/test_reply_keys"),
+    Mutant("data/ask.py", "            plain(ask.params),\n", "", "judging/test_reply_keys"),
     # readers
     Mutant(TREC, "part[1:] > part[:-1]", "part[1:] < part[:-1]", "data/test_trec_readers"),
     Mutant(TREC, "order = np.argsort(-values)", "order = np.argsort(values)", "data/test_trec_readers"),

@@ -288,6 +288,7 @@ def test_documents_of_no_use_are_named_and_counted(tmp_path: Path) -> None:
         "copies": {"d0": "copy"},
         "huge": ["huge"],
         "not_utf8": ["latin.md"],
+        "of_use": 20,
     }
     markdown = found.to_markdown()
     for sentence in (

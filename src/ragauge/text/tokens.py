@@ -96,13 +96,20 @@ def has_topic(question: str) -> bool:
     >>> has_topic("Please summarise this document."), has_topic("Summarise the merger."), has_topic("请翻译这篇文章")
     (False, True, False)
     """
-    table = read_words(__file__, "task_words")  # for texts, for what is done with them, of greetings, of grammar
+    spaced, unspaced = _task_words()
     text = question.casefold()
     if not text.isascii():
-        for word in table["unspaced"].split():  # the longest first
+        for word in unspaced:
             text = text.replace(word, " ")
     text_words = set(words(text))
-    return not text_words.issubset(words(table["spaced"])) or (bool(text_words) and text_words <= ENGLISH)
+    return not spaced.issuperset(text_words) or (bool(text_words) and text_words <= ENGLISH)
+
+
+@cache
+def _task_words() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Words for texts, for what is done with them, of greetings, of grammar; of unspaced scripts the longest first."""
+    table = read_words(__file__, "task_words")
+    return frozenset(words(table["spaced"])), tuple(table["unspaced"].split())
 
 
 def content_of(request: str) -> frozenset[str]:
