@@ -27,7 +27,6 @@ KINDS = {  # what reads a value -> how it is written
     "_rate": "share: 5% or 0.05",
     "_cron": "cron",
     "_zone": "time zone",
-    "_moment": "date and time",
     "read_drop": "3% or 3 points",
     "_level": "number or %",
     "read_promise": "chance per days",

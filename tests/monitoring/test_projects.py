@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.analysis.monitored import FIRST, stored, traffic
-from tests.monitoring.test_watcher import bare_alert
 
 from ragauge.analysis.monitoring.drift import permutations_for
 from ragauge.analysis.monitoring.promise import level_of_a_day
-from ragauge.analysis.monitoring.silences import Silence
 from ragauge.analysis.monitoring.watches import watches
 from ragauge.api.monitor_alerts import monitors
 from ragauge.api.monitor_drift import monitor_drift
@@ -140,16 +138,6 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
     bodies = {one.body["monitor"]: one.body["project"] for one in store.monitors.due(1e12)}
     assert bodies == {"faithfulness": "shop", "faithfulness (desk)": "desk"}
     assert headline(replace(alone, project="shop")).startswith("faithfulness (shop) is 0.")
-
-
-def test_a_silence_of_drift_is_of_each_project() -> None:
-    """One that names no project holds for each, one that names a project for it alone."""
-    alert = replace(bare_alert("drift of queries (desk)", "they moved"), decide="drift", project="desk")
-    of_all, other, its = (
-        Silence(name, ("", ""), "why")
-        for name in ("drift of queries", "drift of queries (shop)", "drift of queries (desk)")
-    )
-    assert (of_all.meets(alert), other.meets(alert), its.meets(alert)) == (True, False, True)
 
 
 def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.monitoring.silences import last_due
+from ragauge.analysis.monitoring.cron import last_due
 from ragauge.analysis.results.jobs import JobState
 from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
 from ragauge.api.traffic import traffic

@@ -22,7 +22,6 @@ from ragauge.analysis.monitoring.watches import Watches, watches
 from ragauge.analysis.monitoring.watching import Alert
 from ragauge.api.monitor_alerts import alert, monitors, resolve_alert
 from ragauge.api.monitor_replay import monitor_replay
-from ragauge.api.monitor_silences import silence
 from ragauge.api.traffic import note_running
 from ragauge.cli.monitor import app
 from ragauge.data.config.monitor import MonitorSection
@@ -404,7 +403,6 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
     assert "Nothing has come of shpo so far" in page
     replayed = monitor_replay(str(path), store=url).found
     assert [one.alert.monitor for one in replayed.alerts] == ["faithfulness (desk)"]
-    assert silence("faithfulness (desk)", why="known", config=path, store=url).silence is not None
 
 
 def asked(**rule: Any) -> tuple[MonitorSection, Watches]:

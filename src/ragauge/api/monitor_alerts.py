@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.monitor_replay import EXAMPLE, SAMPLED, accounted, monitor_of, read_monitor, section_of
-from ragauge.api.monitor_silences import standing
 from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.arrivals import Arrival
     from ragauge.analysis.monitoring.replaying import Monitored, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
-    from ragauge.analysis.monitoring.silences import Silence, SilencedNow
     from ragauge.analysis.monitoring.states import Resolution
     from ragauge.analysis.monitoring.watches import Watch, Watches
     from ragauge.analysis.monitoring.watching import Alert, Watching
@@ -58,13 +56,11 @@ class ToldAlert:
         account: of the alert; without means, causes and traces where its monitor is no longer configured.
         resolution: what people say of it; "" = nothing yet.
         missing: why the account says no more than the alert itself; "" = it does.
-        silenced: until when no one is notified of it, and why; None = somebody is.
     """
 
     account: AlertAccount
     resolution: Resolution
     missing: str = ""
-    silenced: SilencedNow | None = None
 
 
 class MonitorsResult(Found):
@@ -97,7 +93,7 @@ class AlertResult(Found):
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import kept_sections
 
-        return kept_sections(self.found.account, self.found.resolution, self.found.missing, self.found.silenced)
+        return kept_sections(self.found.account, self.found.resolution, self.found.missing)
 
 
 def monitors(*, config: Path | None = None, store: str | None = None) -> MonitorsResult:
@@ -132,12 +128,12 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
             for by in watchings(section, watched, came)
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
         ]
-        held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
+        gauges = _gauges(opened, section, watched)
         of = watched_projects(section, watched, came)
         tested = projects_before(opened, looked_into(section, came), datetime.now(UTC).date())
         fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)
     shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series}, tested)
-    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of, fired))
+    return MonitorsResult(Monitored(tuple(series), shares, gauges, missing, of, fired))
 
 
 def _with_labels(store: Store, status: SeriesStatus, by: Watching) -> SeriesStatus:
@@ -167,15 +163,11 @@ def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[Ga
     return tuple(found)
 
 
-def alerts(*, config: Path | None = None, store: str | None = None) -> AlertsResult:
-    """Every alert that was raised, the newest first, with what people say of it, and whether it is silenced.
+def alerts(*, store: str | None = None) -> AlertsResult:
+    """Every alert that was raised, the newest first, with what people say of it.
 
     Args:
-        config: the file with the section monitor; None = ragauge.yaml, where there is one.
         store: URL of the store.
-
-    Raises:
-        ConfigError: mistakes in the file; all of them are in the text.
     """
     from ragauge.api.queries.corrected_days import corrected_of
     from ragauge.store.monitors import AlertList
@@ -183,23 +175,7 @@ def alerts(*, config: Path | None = None, store: str | None = None) -> AlertsRes
 
     with open_store(store_url(store)) as opened:
         known = [replace(one, corrected=corrected_of(opened, one.alert)) for one in opened.monitors.alerts()]
-        said = _silences(opened, config)
-    shown = [replace(one, silenced=held.why) if (held := _held(one.alert, said)) else one for one in known]
-    return AlertsResult(AlertList(tuple(shown), *_said(known)))
-
-
-def _silences(store: Store, config: Path | None) -> list[Silence]:
-    from ragauge.analysis.monitoring.silences import configured
-
-    section = section_of(config)
-    return [*(configured(section) if section is not None else ()), *store.monitors.silences()]
-
-
-def _held(alert: Alert, said: Sequence[Silence]) -> SilencedNow | None:
-    """Until when no one is notified of an alert; of one that ended, until when nobody was when it fired."""
-    from ragauge.analysis.monitoring.silences import silenced
-
-    return silenced(alert, said, datetime.now(UTC) if alert.ended_at is None else alert.fired_at)
+    return AlertsResult(AlertList(tuple(known), *_said(known)))
 
 
 def alert(alert_id: str, *, config: Path | None = None, store: str | None = None) -> AlertResult:
@@ -219,10 +195,9 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
 
     with open_store(store_url(store)) as opened:
         kept = opened.monitors.alert(alert_id)
-        held = _held(kept.alert, _silences(opened, config))
         if kept.alert.said:  # it says itself what fired: no monitor of a metric did
             told = said_account(opened, kept.alert, section_of(config))
-            return AlertResult(ToldAlert(told, kept.resolution, silenced=held))
+            return AlertResult(ToldAlert(told, kept.resolution))
         watch = _watch_of(kept.alert, config)
         if watch is None:
             return AlertResult(
@@ -233,12 +208,11 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
                         "Its monitor does not stand in the configuration any more, so causes and traces are not "
                         "gathered."
                     ),
-                    held,
                 )
             )
         told = account_of(opened, kept.alert, watch)
         worst = tuple(one._replace(query=_question(opened, one)) for one in told.traces)
-        return AlertResult(ToldAlert(replace(told, traces=worst), kept.resolution, silenced=held))
+        return AlertResult(ToldAlert(replace(told, traces=worst), kept.resolution))
 
 
 def _question(store: Store, one: TraceOf) -> str:

@@ -333,7 +333,7 @@ def _verdicts(store: Store, run_id: str) -> VerdictCounts:
 
 def _job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:
     """What was done at certain times, and of each schedule of the configuration when it is due next."""
-    from ragauge.analysis.monitoring.silences import next_due
+    from ragauge.analysis.monitoring.cron import next_due
 
     schedules = section.schedules if section is not None else ()
     due = {one.name: next_due(one.cron, one.zone, now) for one in schedules if one.cron is not None}

@@ -121,31 +121,7 @@ def alerts(
     if alert:
         show_result(monitor_alerts.alert(alert, config=config, store=store or None), as_json=as_json)
     else:
-        show_result(monitor_alerts.alerts(config=config, store=store or None), as_json=as_json)
-
-
-@app.command()
-def silence(
-    monitor: Annotated[str, typer.Argument(help="As alerts name it, such as faithfulness; all.")],
-    lasts: Annotated[str, typer.Option("--for", help="How long, such as 30m, 2h or 7d.")] = "2h",
-    why: Annotated[str, typer.Option("--why", help="For those who look.")] = "",
-    segment: Annotated[str, typer.Option("--segment", help="Of one segment alone, such as tenant=acme.")] = "",
-    end: Annotated[bool, typer.Option("--end", help="End it now.")] = False,
-    config: Config = None,
-    store: options.Store = "",
-) -> None:
-    """Tell nobody of a monitor's alerts for a while. They are raised and shown all the same."""
-    from ragauge.api import monitor_silences
-
-    if end:
-        found = monitor_silences.end_silences(monitor, config=config, store=store or None)
-        show(f"{found.ended} ended")
-        return
-    said = monitor_silences.silence(
-        monitor, lasts=lasts, why=why, segment=segment, config=config, store=store or None
-    ).silence
-    if said is not None and said.ends is not None:
-        show(f"{monitor}: no one is notified until {said.ends:%Y-%m-%d %H:%M} UTC")
+        show_result(monitor_alerts.alerts(store=store or None), as_json=as_json)
 
 
 @app.command()

@@ -6,12 +6,10 @@ import json
 import smtplib
 import time
 import urllib.error
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.monitoring.silences import configured, silenced
 from ragauge.data.identity import digest
 from ragauge.engine.arrivals import traffic_projects, watched_project
 from ragauge.errors import UsageError
@@ -24,7 +22,6 @@ from ragauge.text.messages import number, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount
-    from ragauge.analysis.monitoring.silences import Silence
     from ragauge.data.config.monitor import MonitorSection, NotifySection
     from ragauge.store.open import Store
 
@@ -32,7 +29,6 @@ FIRST, LONGEST = 30.0, 3600.0  # seconds to the second attempt, and between two 
 ATTEMPTS = 40  # some 36 hours
 ALONE = 120.0  # seconds that an attempt is one server's
 EXAMPLES = 3
-HELD, UNHEARD = "silenced", "not told: it began and ended in a silence"
 
 
 def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: float) -> list[Delivery]:
@@ -42,7 +38,7 @@ def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: f
     found = []
     for receiver in monitor.notify:
         target = target_of(receiver)
-        delivery_id = _delivery_id(told.alert.alert_id, event, target)
+        delivery_id = digest([told.alert.alert_id, event, target])[:32]
         link = f"{monitor.url.rstrip('/')}/monitor/alerts/{told.alert.alert_id}" if monitor.url else ""
         body = {"id": delivery_id, "event": event, "project": project, "link": link, **_said(told, event)}
         if receiver.text:
@@ -57,10 +53,6 @@ def _whose(store: Store, monitor: MonitorSection, told: AlertAccount) -> str:
         return told.alert.project or watched_project(store, monitor.project)
     came = traffic_projects(store)
     return watched_project(store, monitor.project) if len(came) < 2 else ""
-
-
-def _delivery_id(alert_id: str, event: str, target: str) -> str:
-    return digest([alert_id, event, target])[:32]
 
 
 def target_of(receiver: NotifySection) -> str:
@@ -110,11 +102,8 @@ def _examples(store: Store, told: AlertAccount) -> list[dict[str, str | None]]:
 def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
     """Makes the attempts that are due; returns how many arrived. What fails is tried again, later each time."""
     receivers = {target_of(one): one for one in monitor.notify}
-    silences = [*configured(monitor), *store.monitors.silences()]
     began, arrived = time.monotonic(), 0
-    for delivery in store.monitors.due(now, ahead=2 * LONGEST, held=HELD):
-        if _kept_back(store, silences, delivery, now):
-            continue
+    for delivery in store.monitors.due(now, ahead=2 * LONGEST):
         receiver = receivers.get(delivery.target)
         if receiver is None:
             store.monitors.attempted(delivery, "the configuration no longer names its receiver", None)
@@ -128,20 +117,6 @@ def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
         store.monitors.attempted(delivery, error, again if more else None)
         arrived += not error
     return arrived
-
-
-def _kept_back(store: Store, silences: Sequence[Silence], delivery: Delivery, now: float) -> bool:
-    """Puts off what is silenced, and leaves out what began and ended in a silence; whether it did."""
-    alert = store.monitors.alert(delivery.alert_id).alert
-    held = silenced(alert, silences, datetime.fromtimestamp(now, UTC))
-    first = store.monitors.delivery(_delivery_id(alert.alert_id, "fired", delivery.target))
-    unheard = first is not None and not first.attempts and first.error in (HELD, UNHEARD)
-    if unheard and alert.ended_at is not None:
-        store.monitors.hold(delivery, UNHEARD, None)
-        return True
-    if held is not None:
-        store.monitors.hold(delivery, HELD, held.until.timestamp())
-    return held is not None
 
 
 def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:

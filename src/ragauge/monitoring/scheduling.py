@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ragauge.analysis.monitoring.accounts import bare
 from ragauge.analysis.monitoring.blame import Blame
+from ragauge.analysis.monitoring.cron import last_due
 from ragauge.analysis.monitoring.projects import looked_into
-from ragauge.analysis.monitoring.silences import last_due
 from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import MAXYEAR
 from math import log10
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,7 @@ from ragauge.reporting import watched
 from ragauge.reporting.drift import days_section
 from ragauge.reporting.label_correction import BAND, day_points, describe_column, describe_corrected, newest_day
 from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportSection, ReportTable, TableCell, Tone, columns
-from ragauge.reporting.watched import (
-    MOST_NAME,
-    headline,
-    name_monitor,
-    projects_said,
-    promise,
-    shares_section,
-    silences_section,
-)
+from ragauge.reporting.watched import MOST_NAME, headline, name_monitor, projects_said, promise, shares_section
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, number, plural
 
@@ -30,7 +21,6 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount, FactShare, SegmentShift
     from ragauge.analysis.monitoring.replaying import Monitored, Replay, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
-    from ragauge.analysis.monitoring.silences import SilencedNow
     from ragauge.analysis.monitoring.states import Resolution
     from ragauge.analysis.monitoring.watching import Alert
     from ragauge.store.monitors import AlertList, KeptAlert
@@ -144,7 +134,7 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
     rows = tuple(
         (
             Phrase(one.alert.alert_id, to=("alert", one.alert.alert_id)),
-            _alert_state(one.alert, one.silenced),
+            _alert_state(one.alert),
             headline(one.alert, one.corrected),
             f"{one.alert.fired_at:%Y-%m-%d %H:%M}",
             SPOKEN[one.resolution],
@@ -158,16 +148,11 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
     yield ReportSection(lead=tuple(lead), table=ReportTable(heads, rows), notes=(RESOLVING,), commands=commands)
 
 
-def kept_sections(
-    told: AlertAccount, resolution: Resolution, missing: str = "", silenced: SilencedNow | None = None
-) -> Iterator[ReportSection]:
+def kept_sections(told: AlertAccount, resolution: Resolution, missing: str = "") -> Iterator[ReportSection]:
     """One alert with what people say of it, and why it says no more than that, where it does not."""
     ended = "" if told.alert.ended_at is None else told.alert.ended_at.isoformat()
     first, *rest = alert_sections(told, ended)
     said = f" It was {SPOKEN[resolution]}." if resolution else ""
-    if silenced is not None:
-        end = "" if silenced.until.year == MAXYEAR else f" until {silenced.until:%Y-%m-%d %H:%M} UTC"
-        said += f" {'It is' if told.alert.ended_at is None else 'It was'} silenced{end}: {line(silenced.why)}."
     state = (_alert_state(told.alert), f".{said}" if said else "")
     yield replace(first, lead=(state, *first.lead), warnings=(missing,) if missing else (), top=False)
     yield from rest
@@ -181,8 +166,6 @@ def monitored_sections(found: Monitored) -> Iterator[ReportSection]:
         yield from _tested(found)
     if found.gauges:
         yield _gauges(found.gauges)
-    if found.silences:
-        yield silences_section(found.silences)
 
 
 def _tested(found: Monitored) -> Iterator[ReportSection]:
@@ -352,9 +335,9 @@ def _band(mean: float | None, error: float | None) -> str:
     return _mean(mean) if mean is None or error is None else f"{number(mean)} ± {number(BAND * error)}"
 
 
-def _alert_state(alert: Alert, silenced: str = "") -> Phrase:
+def _alert_state(alert: Alert) -> Phrase:
     if alert.ended_at is None:
-        return Phrase("open, silenced", "unsure") if silenced else Phrase("open", "bad")
+        return Phrase("open", "bad")
     return Phrase(f"ended {alert.ended_at:%Y-%m-%d %H:%M}", "faint")
 
 

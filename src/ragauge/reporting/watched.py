@@ -1,25 +1,20 @@
-"""The false-alarm budget, whose traffic is watched, silences, and which requests failed, in words."""
+"""The false-alarm budget, whose traffic is watched, and which requests failed, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import MAXYEAR
 from typing import TYPE_CHECKING
 
-from ragauge.data.config.times import written
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import line
 from ragauge.text.messages import number, plural
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ragauge.analysis.monitoring.accounts import AlertAccount
     from ragauge.analysis.monitoring.label_correction import CorrectedDay
     from ragauge.analysis.monitoring.projects import WatchedProjects
     from ragauge.analysis.monitoring.promise import AlarmShares
-    from ragauge.analysis.monitoring.silences import Silence, SilenceStatus
     from ragauge.analysis.monitoring.watching import Alert
     from ragauge.data.verdict import VerdictCounts
 
@@ -68,40 +63,6 @@ def shares_section(shares: AlarmShares) -> ReportSection:
     beside = f"Not counted: {'; '.join(shares.excluded)}." if shares.excluded else ""
     notes = (DIVIDED, beside) if beside else (DIVIDED,)
     return ReportSection("Who shares the false alarms", table=ReportTable(heads, rows), notes=notes)
-
-
-def silences_section(silences: Sequence[SilenceStatus]) -> ReportSection:
-    """When no one is notified."""
-    heads = (
-        ReportColumn("monitor", whole=True),
-        ReportColumn("segment"),
-        ReportColumn("when"),
-        ReportColumn("now", whole=True),
-        ReportColumn("why"),
-    )
-    rows = tuple(
-        (
-            line(one.silence.monitor) or "all",
-            " ".join(map(line, one.silence.segment)).strip() or "all",
-            _when(one.silence),
-            "–" if one.until is None else _until(one.until),
-            line(one.silence.why),
-        )
-        for one in silences
-    )
-    about = "no one is notified; alerts are raised all the same"
-    return ReportSection("Silences", about, table=ReportTable(heads, rows))
-
-
-def _when(one: Silence) -> str:
-    if one.cron:
-        return f"{line(one.cron)} ({line(one.zone)}), for {written(one.length)}"
-    begins = "" if one.begins is None else f"from {one.begins:%Y-%m-%d %H:%M} "
-    return f"{begins}to {one.ends:%Y-%m-%d %H:%M}" if one.ends is not None else begins.strip()
-
-
-def _until(at: datetime) -> Phrase:
-    return Phrase("silent" if at.year == MAXYEAR else f"silent until {at:%Y-%m-%d %H:%M}", "unsure")
 
 
 def failure_sections(told: AlertAccount) -> Iterator[ReportSection]:

@@ -13,7 +13,6 @@ from sqlalchemy import delete, exists, or_, select, update
 
 from ragauge.analysis.monitoring.label_correction import CorrectedDay
 from ragauge.analysis.monitoring.series import ALL, Segment, Series
-from ragauge.analysis.monitoring.silences import Silence
 from ragauge.analysis.monitoring.states import Resolution
 from ragauge.analysis.monitoring.watching import Alert, WatchState
 from ragauge.errors import UnknownName
@@ -32,13 +31,11 @@ class KeptAlert:
     Attributes:
         alert: what fired, with its end where it has one.
         resolution: what people say of it; "" = nothing yet.
-        silenced: why no one is notified of it, where that is so; "" else.
         corrected: days from the one since which it is worse to the one on which it fired whose mean labels correct.
     """
 
     alert: Alert
     resolution: Resolution = ""
-    silenced: str = ""
     corrected: tuple[CorrectedDay, ...] = ()
 
 
@@ -171,41 +168,8 @@ class Monitors:
             connection.execute(mine.values(resolution=resolution))
         return replace(found, resolution=resolution)
 
-    def silence(self, one: Silence) -> None:
-        """Keeps a silence that has a beginning and an end; one with the same id takes its place."""
-        begins, ends = (at.isoformat() if at is not None else "" for at in (one.begins, one.ends))
-        values = {
-            "silence_id": one.silence_id,
-            "monitor": one.monitor,
-            "segment": one.segment[0],
-            "value": one.segment[1],
-            "begins": begins,
-            "ends": ends,
-            "why": one.why,
-        }
-        with self._database.write() as connection:
-            connection.execute(delete(silences).where(silences.c.silence_id == one.silence_id))
-            connection.execute(silences.insert(), values)
-
-    def silences(self) -> list[Silence]:
-        """Every silence that was said, the newest first; those that are over too, which say why nobody was told."""
-        with self._database.read() as connection:
-            rows = connection.execute(select(silences).order_by(silences.c.begins.desc(), silences.c.silence_id)).all()
-        moment = datetime.fromisoformat
-        return [
-            Silence(
-                row.monitor,
-                (row.segment, row.value),
-                row.why,
-                moment(row.begins),
-                moment(row.ends),
-                silence_id=row.silence_id,
-            )
-            for row in rows
-        ]
-
     def forget(self, segment: Segment) -> dict[str, int]:
-        """Deletes a segment's value where it is named: its series, alerts and silences; returns how many of each."""
+        """Deletes a segment's value where it is named: series, alerts, silences of earlier versions; says how many."""
         gone = {"series": 0, "alerts": 0}
         with self._database.write() as connection:
             for row in connection.execute(select(series)).all():
@@ -248,7 +212,7 @@ class Monitors:
         with self._database.write() as connection:
             connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
 
-    def due(self, now: float, limit: int = 100, ahead: float = inf, held: str = "") -> list[Delivery]:
+    def due(self, now: float, limit: int = 100, ahead: float = inf) -> list[Delivery]:
         """Deliveries whose next attempt is due, the longest waiting first.
 
         Args:
@@ -256,28 +220,14 @@ class Monitors:
             limit: at most so many.
             ahead: seconds that an attempt is waited for at most. One that is due later was put off before the clock was
                 put back, and is due now.
-            held: the error of those that are put off for as long as it takes.
         """
         due = deliveries.c.due <= now
         if ahead < inf:
-            due = due | ((deliveries.c.due > now + ahead) & (deliveries.c.error != held))
+            due = due | (deliveries.c.due > now + ahead)
         query = select(deliveries).where(due).order_by(deliveries.c.due).limit(limit)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
         return [_delivery(row) for row in rows]
-
-    def delivery(self, delivery_id: str) -> Delivery | None:
-        """A delivery; None where there is none of that id."""
-        query = select(deliveries).where(deliveries.c.delivery_id == delivery_id)
-        with self._database.read() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else _delivery(row)
-
-    def hold(self, delivery: Delivery, why: str, until: float | None) -> None:
-        """Puts a delivery off, or for good (None); that is no attempt."""
-        mine = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
-        with self._database.write() as connection:
-            connection.execute(mine.values(error=why, due=until))
 
     def claimed(self, delivery: Delivery, until: float) -> bool:
         """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""

@@ -190,11 +190,7 @@ def _add_actions(app: FastAPI, site: Site) -> None:
 
     async def resolve(request: Request) -> Response:
         form, alert = await request.form(), request.path_params["alert"]
-        if "silence" in form:
-            asked = (str(form.get(name, "")) for name in ("silence", "why"))
-            to = await run_in_threadpool(monitor.silence, site, alert, *asked)
-        else:
-            to = await run_in_threadpool(monitor.resolve, site, alert, str(form.get("resolution", "")))
+        to = await run_in_threadpool(monitor.resolve, site, alert, str(form.get("resolution", "")))
         return RedirectResponse(to, 303)
 
     app.add_api_route(

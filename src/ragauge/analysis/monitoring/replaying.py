@@ -14,7 +14,6 @@ from ragauge.analysis.monitoring.projects import WatchedProjects
 from ragauge.analysis.monitoring.promise import AlarmShares, parts
 from ragauge.analysis.monitoring.series import LONG_WINDOW, WINDOW, Segment, Series
 from ragauge.analysis.monitoring.signals import GaugeStatus
-from ragauge.analysis.monitoring.silences import SilenceStatus
 from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
 from ragauge.analysis.monitoring.windows import point_false_alarms
 
@@ -99,7 +98,6 @@ class Monitored:
     Attributes:
         series: all of them, monitor by monitor.
         shares: who shares the false alarms that are allowed.
-        silences: those of the configuration, and those that were said and hold.
         gauges: those that are kept.
         missing: why nothing is watched; "" = something is.
         projects: whose traffic is watched.
@@ -108,7 +106,6 @@ class Monitored:
 
     series: tuple[SeriesStatus, ...] = ()
     shares: AlarmShares = field(default_factory=AlarmShares)
-    silences: tuple[SilenceStatus, ...] = ()
     gauges: tuple[GaugeStatus, ...] = ()
     missing: str = ""
     projects: WatchedProjects = field(default_factory=WatchedProjects)

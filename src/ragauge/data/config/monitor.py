@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, WithJs
 from ragauge.data.config.gate import NULL, UNSIGNED, Count, Drop, DropField, LevelField, Name, text_or
 from ragauge.data.config.passages import Passages
 from ragauge.data.config.section import JudgeText, Section
-from ragauge.data.config.times import Cron, Days, Duration, Moment, Zone
+from ragauge.data.config.times import Cron, Days, Duration, Zone
 from ragauge.data.readers.values import described
 
 PROMISE = rf"^\s*({UNSIGNED})\s*%\s*per\s*([1-9][0-9]{{0,2}})\s*d\s*$"
@@ -194,29 +194,6 @@ class AnnSection(Section):
     )
 
 
-class SilenceSection(Section):
-    """A time in which no one is notified of alerts; they are raised and shown all the same."""
-
-    monitor: Name | None = Field(default=None, description="Whose alerts, as they name it; all by default.")
-    segment: dict[Name, Name] = Field(
-        default_factory=dict, max_length=1, description="Of which segment, such as {tenant: acme}; any by default."
-    )
-    begins: Moment = Field(default=None, alias="from", description="When it begins, such as 2026-01-31 22:00.")
-    until: Moment = Field(default=None, description="When it ends.")
-    cron: Cron | None = Field(default=None, description="When it begins again and again; for says how long it lasts.")
-    length: Duration | None = Field(default=None, alias="for", description="How long each time of cron lasts.")
-    zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
-    why: Name = Field(description="Why, for those who look.")
-
-    @model_validator(mode="after")
-    def _has_an_end(self) -> SilenceSection:
-        if (self.cron is None) != (self.length is None):
-            raise ValueError("cron says when a silence begins and for how long it lasts: write both or neither.")
-        if self.cron is None and self.until is None:
-            raise ValueError("it would never end. Write until, or cron and for.")
-        return self
-
-
 class ScheduleSection(Section):
     """What is done at certain times: a run that is held to the gate's rules, a heartbeat, or a check of an index."""
 
@@ -354,7 +331,6 @@ class MonitorSection(Section):
     )
     notify: tuple[NotifySection, ...] = Field(default=(), description="Who is told.")
     url: Name = Field(default="", description="Where readers reach the dashboard; what is sent links to its alerts.")
-    silences: tuple[SilenceSection, ...] = Field(default=(), description="When no one is notified.")
     schedules: tuple[ScheduleSection, ...] = Field(default=(), description="What is done at certain times.")
     keep: KeepSection = Field(default_factory=KeepSection, description="How long traffic is kept.")
 

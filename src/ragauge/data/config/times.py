@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, PlainSerializer
 
-from ragauge.data.config.gate import NULL, text_or
+from ragauge.data.config.gate import text_or
 from ragauge.data.readers.values import described
 
 DURATION = r"^\s*([1-9][0-9]{0,4})\s*([smhd])\s*$"
@@ -65,15 +65,6 @@ def _zone(value: Any) -> str:
         raise ValueError(f"expected a time zone such as Europe/Berlin, got {described(value)}.") from None
 
 
-def _moment(value: Any) -> datetime | None:
-    if value is None or isinstance(value, datetime):
-        return value
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
-        raise ValueError(f"expected a time such as 2026-01-31 22:00, got {described(value)}.") from None
-
-
 def written(value: timedelta) -> str:
     """A time as it is written: 28d, 30m.
 
@@ -92,4 +83,3 @@ Duration = Annotated[timedelta, BeforeValidator(read_duration), text_or(DURATION
 Days = Annotated[timedelta, BeforeValidator(_days), text_or(r"^\s*([1-9][0-9]{0,4})\s*d\s*$"), _AS_TEXT]
 Cron = Annotated[str, BeforeValidator(_cron)]
 Zone = Annotated[str, BeforeValidator(_zone)]
-Moment = Annotated[datetime | None, BeforeValidator(_moment), WithJsonSchema({"anyOf": [NULL, {"type": "string"}]})]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api import monitor_alerts, monitor_silences
+from ragauge.api import monitor_alerts
 from ragauge.api.monitor_alerts import ToldAlert
 from ragauge.api.monitor_drift import monitor_drift, monitor_mark
 from ragauge.api.monitor_replay import NoTraffic, section_of
@@ -71,7 +71,7 @@ def page(site: Site, given: QueryParams) -> MonitorPage:
     """Where every monitor of the configuration stands."""
     asked_of(given, ())
     found = monitor_alerts.monitors(config=site.config, store=site.store).found
-    raised = monitor_alerts.alerts(config=site.config, store=site.store).found
+    raised = monitor_alerts.alerts(store=site.store).found
     return MonitorPage(site, found, traffic(config=site.config, store=site.store).found, raised)
 
 
@@ -90,7 +90,7 @@ def table(site: Site, given: QueryParams) -> Table:
 def alerts_page(site: Site, given: QueryParams) -> ListPage:
     """Every alert."""
     asked_of(given, ())
-    found = monitor_alerts.alerts(config=site.config, store=site.store).found
+    found = monitor_alerts.alerts(store=site.store).found
     return ListPage(site, "monitor", "Alerts", found, reporting.list_sections, _above(site))
 
 
@@ -119,7 +119,7 @@ class AlertPage:
     def html(self) -> str:
         """The page."""
         found = self.value
-        sections = reporting.kept_sections(found.account, found.resolution, found.missing, found.silenced)
+        sections = reporting.kept_sections(found.account, found.resolution, found.missing)
         values = sections_values(sections, ServedLinks(self.site.root, ""), what="alert")
         above = (*_above(self.site), (f"{self.site.root}/monitor/alerts", "Alerts"))
         return self.site.render(
@@ -148,19 +148,6 @@ def resolve(site: Site, alert: str, said: str) -> str:
     """
     found = monitor_alerts.resolve_alert(named_by(alert), resolution=said, store=site.store)
     return ServedLinks(site.root, "").link("alert", found.alert.alert_id)
-
-
-def silence(site: Site, alert: str, lasts: str, why: str) -> str:
-    """Tells nobody of an alert's monitor in its segment for a while, as a form asks; returns the address of the alert.
-
-    Raises:
-        UnknownName: no such alert.
-        UsageError: no reason, or no such time.
-    """
-    found = monitor_alerts.alert(named_by(alert), config=site.config, store=site.store).found.account.alert
-    segment = "=".join(found.segment) if found.segment[0] else ""
-    monitor_silences.silence(found.monitor, lasts=lasts, why=why, segment=segment, config=site.config, store=site.store)
-    return ServedLinks(site.root, "").link("alert", found.alert_id)
 
 
 @dataclass(frozen=True)

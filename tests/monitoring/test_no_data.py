@@ -1,25 +1,19 @@
-"""Nothing that comes, and nobody who is told: both are states of their own, told or kept back once."""
+"""That nothing comes is a state of its own, which is told once."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
-from tests.monitoring.test_watcher import configured, hook
+from tests.monitoring.test_watcher import configured
 
 from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.silences import Silence
-from ragauge.api.monitor_alerts import alert, alerts, monitors
-from ragauge.api.monitor_silences import end_silences, silence
-from ragauge.data.config.reading import read_config
-from ragauge.errors import UnknownName, UsageError
+from ragauge.api.monitor_alerts import monitors
 from ragauge.monitoring.exposition import exposition
 from ragauge.monitoring.lines import parse
-from ragauge.monitoring.notifying import deliver
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.settling import settle
 from ragauge.monitoring.watcher import Watcher, judge_series
@@ -84,97 +78,6 @@ def _name(given: Any) -> str:
     from ragauge.analysis.monitoring.replaying import watchings
 
     return watchings(*given)[0].name
-
-
-FALLEN = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
-
-
-@pytest.mark.parametrize("back", [False, True])
-def test_what_is_silenced_is_told_afterwards_if_it_lasts(store: Store, back: bool) -> None:
-    """In a silence nothing is sent and nothing is tried; at its end an open alert is told, one that is over not.
-
-    The alert is kept all the same.
-    """
-    with hook(0) as (address, seen):
-        monitor, _ = configured({"webhook": address})
-        one_series = read_config({"monitor": {"monitors": [{"metric": "faithfulness", "min": 0.8}]}})
-        from ragauge.analysis.monitoring.watches import watches
-
-        ends = FIRST + timedelta(days=10)
-        store.monitors.silence(Silence("faithfulness", ("", ""), "rebuild", FIRST, ends, silence_id="s1"))
-        stored(store, FALLEN[:160])
-        judge_series(store, monitor, watches(one_series)[0], START)
-        assert deliver(store, monitor, START + 60) == 0
-        if back:
-            stored(store, FALLEN[160:])
-            judge_series(store, monitor, watches(one_series)[0], START + 120)
-        assert deliver(store, monitor, ends.timestamp() - 1) == 0
-        assert seen == []
-        assert len(store.monitors.alerts()) == 1
-        assert deliver(store, monitor, ends.timestamp() + 1) == (0 if back else 1)
-        assert deliver(store, monitor, ends.timestamp() + 1e6) == 0
-        assert len(seen) == (0 if back else 1)
-
-
-@pytest.mark.parametrize(
-    ("said", "at", "until"),
-    [
-        ({"until": "2026-01-02 06:00"}, "2026-01-02T05:59", "2026-01-02T06:00"),
-        ({"until": "2026-01-02 06:00"}, "2026-01-02T06:00", None),
-        ({"from": "2026-01-02 06:00", "until": "2026-01-03"}, "2026-01-02T05:59", None),
-        ({"until": "2026-01-02 06:00", "zone": "Europe/Berlin"}, "2026-01-02T05:00", None),
-        ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T01:59", "2026-01-02T02:00"),
-        ({"cron": "0 22 * * *", "for": "4h"}, "2026-01-02T02:00", None),
-        ({"cron": "0 22 * * *", "for": "4h", "monitor": "latency"}, "2026-01-02T01:59", None),
-        ({"cron": "0 22 * * *", "for": "4h", "segment": {"tenant": "acme"}}, "2026-01-02T01:59", None),
-    ],
-)
-def test_silences_of_the_configuration(store: Store, said: dict[str, Any], at: str, until: str | None) -> None:
-    """They hold from their beginning to before their end, by cron too, in their zone, for their monitor and segment."""
-    from ragauge.analysis.monitoring.no_data_detection import no_data_alert
-    from ragauge.analysis.monitoring.silences import configured as silences
-    from ragauge.analysis.monitoring.silences import silenced
-
-    monitor = read_config({"monitor": {"silences": [{**said, "why": "rebuild"}]}}).checked().monitor
-    assert monitor is not None
-    mine = no_data_alert("faithfulness", "score", FIRST, FIRST, timedelta(hours=6))
-    found = silenced(mine, silences(monitor), datetime.fromisoformat(at).replace(tzinfo=UTC))
-    assert (found and found.until) == (until and datetime.fromisoformat(until).replace(tzinfo=UTC))
-
-
-def test_a_silence_is_said_by_command(store: Store, tmp_path: Path) -> None:
-    """A monitor is silenced for a while with a reason, which lists and pages say; a monitor that is none is refused."""
-    path = tmp_path / "ragauge.yaml"
-    path.write_text("monitor: {monitors: [{metric: faithfulness, min: 0.8}]}")
-    stored(store, FALLEN[:160])
-    judge_series(store, *configured(), START)
-    given: dict[str, Any] = {"config": path, "store": store.url}
-    with pytest.raises(UsageError, match="needs a reason"):
-        silence("faithfulness", **given)
-    with pytest.raises(UnknownName, match="faithfulness"):
-        silence("faithfulnes", why="rebuild", **given)
-    silence("faithfulness", lasts="2h", why="rebuild", **given)
-    listed = alerts(**given)
-    assert {one.silenced for one in listed.found.alerts} == {"rebuild"}
-    assert "open, silenced" in listed.to_markdown()
-    assert "silenced until" in alert(listed.found.alerts[0].alert.alert_id, **given).to_markdown()
-    assert "rebuild" in monitors(**given).to_markdown()
-    assert end_silences("faithfulness", **given).ended == 1
-    assert {one.silenced for one in alerts(**given).found.alerts} == {""}
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ({"why": "x"}, "it would never end"),
-        ({"cron": "0 2 * * *", "why": "x"}, "write both or neither"),
-        ({"until": "soon", "why": "x"}, "expected a time such as 2026-01-31 22:00"),
-        ({"until": "2026-01-01"}, "why"),
-    ],
-)
-def test_a_silence_that_makes_no_sense_is_refused(entry: dict[str, Any], said: str) -> None:
-    """What has no end, time or reason is said when the configuration is read."""
-    assert said in str(read_config({"monitor": {"silences": [entry]}}).problems[0])
 
 
 def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path) -> None:
