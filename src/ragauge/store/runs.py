@@ -93,7 +93,7 @@ class Runs:
             found = _moved_last(connection) if which == LATEST else _called(connection, which)
             if found is None:
                 names = known_runs(connection)
-                hint = "ragauge runs lists them." if names else "No run is stored yet: ragauge evaluate FILE stores one."
+                hint = "ragauge runs lists them." if names else "No run is stored yet; ragauge evaluate stores one."
                 raise UnknownName("run", which, {*names, LATEST} if names else (), hint)
             return found
 
