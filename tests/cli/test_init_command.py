@@ -14,7 +14,7 @@ from tests.store.unprivileged import run_python
 
 from ragauge.api.validate import validate
 from ragauge.data.readers.source import read_set
-from ragauge.systems.detecting import look_through
+from ragauge.systems.project_scan import scan_project
 
 RAG = """
 raise SystemExit("nothing of the project is run")
@@ -121,11 +121,11 @@ def test_finds_what_could_be_asked(project: Path) -> None:
     (project / "venv").mkdir()
     (project / "venv" / "pyvenv.cfg").touch()
     (project / "venv" / "rag.py").write_text(RAG)
-    found = look_through(project)
-    assert found.frameworks == ("LangChain",)
-    assert [one.target for one in found.candidates] == ["rag:answer_question", "rag:rag_chain", "rag:Bot"]
-    assert {one.root for one in found.candidates} == {"src"}
-    assert RAG.splitlines()[found.candidates[0].line - 1].startswith("async def answer_question")
+    scanned = scan_project(project)
+    assert scanned.frameworks == ("LangChain",)
+    assert [candidate.target for candidate in scanned.candidates] == ["rag:answer_question", "rag:rag_chain", "rag:Bot"]
+    assert {candidate.root for candidate in scanned.candidates} == {"src"}
+    assert RAG.splitlines()[scanned.candidates[0].line - 1].startswith("async def answer_question")
 
 
 def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
@@ -172,13 +172,29 @@ def test_an_empty_folder_gets_an_example(cli: Cli, project: Path) -> None:
     """Nothing to ask and nothing to read: example documents and questions are written and evaluated."""
     done = cli("init", "-q")
     assert done.code == 0
-    assert "an example stands in their place" in done.out
-    assert "ragauge init --force --system module:name --set questions.jsonl" in done.out
+    assert "system: none found; an example answers in its place" in done.out
+    assert "ragauge init --force --system module:function --set questions.jsonl" in done.out
     assert "refusal_correctness" in done.out
     validate("ragauge.yaml", set="eval/golden.jsonl")
     begun = cli("init", "--json", "-q").json()
     assert begun["target"] == "reference:eval/example_documents"
     assert begun["scorecard"]["metrics"]["recall@5"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize("n_documents", [0, 3])
+def test_where_no_system_is_found_its_name_is_asked_for(cli: Cli, project: Path, n_documents: int) -> None:
+    """A system that only main() holds is not found: init says so, and the command that it prints takes another."""
+    main = "def main():\n    chain = build()\n    chain.invoke('x')\n\nif __name__ == '__main__':\n    main()\n"
+    (project / "app.py").write_text(main)
+    for n in range(n_documents):
+        (project / "docs").mkdir(exist_ok=True)
+        (project / "docs" / f"page{n}.md").write_text("# Kettles\n\nWe sell kettles.\n\n## How to order\n\nBy mail.\n")
+    printed = " ".join(cli("init", "-q", "--no-evaluate").out.split())
+    assert "system: none found" in printed
+    assert "a function that takes a question: ragauge init --system module:function" in printed
+    (project / "shop.py").write_text(WORKING)
+    begun = cli("init", "--system", "shop:answer", "--json", "-q", "--no-evaluate").json()
+    assert (begun["target"], begun["found"]) == ("ragauge_system:system", ["shop:answer"])
 
 
 def test_a_system_without_questions_is_asked_openers(cli: Cli, project: Path) -> None:
@@ -240,8 +256,8 @@ def test_the_function_behind_a_route_is_asked(cli: Cli, project: Path) -> None:
     (project / "web.py").write_text(ROUTES)
     (project / "routing.py").write_text(ROUTING)
     (project / "golden.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n")
-    found = look_through(project)
-    assert [(one.target, one.kind, one.call) for one in found.candidates] == [
+    scanned = scan_project(project)
+    assert [(candidate.target, candidate.form.kind, candidate.form.call) for candidate in scanned.candidates] == [
         ("web:chat", "route", "web.chat(body=web.Asked(question=query))"),
         ("web:query_documents", "route", "web.query_documents(q=query)"),
     ]

@@ -129,12 +129,12 @@ def begin(wanted: InitOptions) -> Begun:
     """
     from ragauge.api import project_files as files
     from ragauge.api.project_files import needs_of
-    from ragauge.engine.project import look_through
+    from ragauge.engine.project import scan_project
 
     root = wanted.folder
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder. Run ragauge init in the folder of your project.")
-    project = look_through(root.absolute())
+    project = scan_project(root.absolute())
     writing = _Writing(root, wanted.force)
     target, example = _target(project, writing, wanted.system), False
     if not target:
@@ -146,8 +146,7 @@ def begin(wanted: InitOptions) -> Begun:
     words = [target, path, *asked.options]
     other = _settings(writing, files.config(counts, asked.options), files.workflow(words, needs), shlex.join(words))
     targets = tuple(candidate.target for candidate in project.candidates)
-    moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
-    notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said, other) if note)
+    notes = tuple(note for note in (files.size(counts), needs.said, other) if note)
     return Begun(
         str(root),
         project.frameworks,

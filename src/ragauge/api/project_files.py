@@ -161,25 +161,25 @@ ragauge docs systems lists all that may be returned. Without passages, only the 
 {path}
 from {module} import {name} as system
 '''
-MADE = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it to ask another.
+FACTORY = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it at will.
 
 What it may return: ragauge docs systems. Without passages, only the answer can be judged.
 """
 {path}
 import {module}
 
-{name} = {made}
+system = {factory}
 '''
-CALLED = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
+CALL = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
 
 A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
 (ragauge docs systems).
 """
 {path}
 import {module}
-{made}
+{instance}
 
-{waits}def system(query):
+{is_async}def system(query):
     """Answer and passages for a question."""
 {body}
 '''
@@ -290,26 +290,16 @@ def system(candidate: Candidate) -> str:
     """The adapter of something that was found."""
     module, _, name = candidate.target.partition(":")
     path = SOURCES.format(root=candidate.root) if candidate.root else ""
-    if not candidate.call:
-        if candidate.made:
-            return MADE.format(path=path, module=module, name="system", made=candidate.made)
+    form = candidate.form
+    if not form.call:
+        if form.factory:
+            return FACTORY.format(path=path, module=module, factory=form.factory)
         return SYSTEM.format(module=module, name=name, path=path)
-    waits, asked = ("async ", f"await {candidate.call}") if candidate.waits else ("", candidate.call)
-    lines = ["reply = " + asked, "return " + _wrapped(candidate.reply)] if candidate.reply else ["return " + asked]
+    is_async, call = ("async ", f"await {form.call}") if form.is_async else ("", form.call)
+    lines = [f"reply = {call}", f"return {form.reply}"] if form.reply else [f"return {call}"]
     body = "\n".join(f"    {line}" for line in lines)
-    made = f"\nmade = {candidate.made}\n" if candidate.made else ""
-    return CALLED.format(module=module, path=path, made=made, waits=waits, body=body)
-
-
-def _wrapped(reply: str) -> str:
-    """A dictionary of answer and passages, a line each."""
-    answer, comma, passages = reply.partition(', "passages": ')
-    if not comma:
-        return reply
-    items, loop, rest = passages.removesuffix("}").partition(" for ")
-    if loop:
-        items = f"[\n            {items.removeprefix('[')}\n            for {rest.removesuffix(']')}\n        ]"
-    return f'{{\n        {answer.removeprefix("{")},\n        "passages": {items},\n    }}'
+    instance = f"\ninstance = {form.factory}\n" if form.factory else ""
+    return CALL.format(module=module, path=path, instance=instance, is_async=is_async, body=body)
 
 
 def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:

@@ -95,10 +95,10 @@ def _show(begun: Begun, named: str) -> None:
     elif begun.found:
         others = f"; also {', '.join(begun.found[1:4])}" if len(begun.found) > 1 else ""
         show(f"system: {begun.found[0]}{others}")
-    elif begun.example:
-        show("system: none found, and no documents: an example stands in their place")
     else:
-        show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
+        other = "an example" if begun.example else f"{begun.target}, from the documents of this project,"
+        show(f"system: none found; {other} answers in its place")
+        show("to name yours, a function that takes a question: ragauge init --system module:function")
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
     for file in begun.written:
         before = f"; the one before is now {file.backup}" if file.backup else ""
@@ -126,7 +126,7 @@ def _baseline() -> tuple[str, tuple[str, ...]]:
 def _show_next(begun: Begun, *, ran: bool) -> None:
     if ran and begun.example:
         show(
-            "Next: the same with your own: ragauge init --force --system module:name --set questions.jsonl "
+            "Next: the same with your own: ragauge init --force --system module:function --set questions.jsonl "
             "(ragauge docs systems, ragauge docs data)"
         )
     elif ran and begun.made_up:

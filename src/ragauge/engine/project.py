@@ -9,9 +9,9 @@ from pathlib import Path
 from ragauge.data.document import Document
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.data.readers.corpus import read_corpus
-from ragauge.systems.detecting import Candidate as Candidate  # noqa: PLC0414 - for the layers that may not see systems
-from ragauge.systems.detecting import Project as Project  # noqa: PLC0414 - for the layers that may not see systems
-from ragauge.systems.detecting import look_through as look_through  # noqa: PLC0414 - likewise
+from ragauge.systems.project_scan import Candidate as Candidate  # noqa: PLC0414 - for layers that may not see systems
+from ragauge.systems.project_scan import Project as Project  # noqa: PLC0414 - likewise
+from ragauge.systems.project_scan import scan_project as scan_project  # noqa: PLC0414 - likewise
 
 HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 LEAST_WORDS, MOST_WORDS = 2, 12  # of a heading that makes a question

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from ragauge.systems.detecting import Candidate, look_through
+from ragauge.systems.project_scan import Candidate, scan_project
 
 NAMES = ("pipe", "qa", "engine", "graph", "my_pipeline")
 LANGCHAIN = """
@@ -52,6 +51,22 @@ pipeline.add_component("converter", TextFileToDocument())
 pipeline.add_component("writer", DocumentWriter(rag))
 pipeline.connect("converter", "writer")
 """
+FUNCTIONS = """
+from search import rank
+
+def embed_query(query):
+    return [0.0]
+
+def search(query):
+    return rank(query, embed_query(query))
+
+def compose(question, hits):
+    return hits[0].text
+
+def {name}(question):
+    hits = search(question)
+    return {{"answer": compose(question, hits), "passages": hits}}
+"""
 FASTAPI = """
 from fastapi import FastAPI
 from pydantic import BaseModel
@@ -95,6 +110,7 @@ rewrite = ChatPromptTemplate.from_template("{q}") | llm | StrOutputParser()
 {name}.connect("retriever", "prompt.documents")
 """,
     "fastapi": FASTAPI,
+    "functions": FUNCTIONS,
 }
 TEMPLATES = {
     LANGCHAIN: LANGCHAIN.replace("{", "{{").replace("}", "}}"),
@@ -110,35 +126,20 @@ def source(framework: str, name: str) -> str:
     return text.format(name=name)
 
 
-def found(folder: Path, files: Mapping[str, str] | None = None, **more: str) -> list[Candidate]:
+def scan(folder: Path, **sources: str) -> list[Candidate]:
     """What is found in a project of these modules."""
-    for name, text in {**(files or {}), **more}.items():
-        path = folder / f"{name}.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    return list(look_through(folder).candidates)
+    for name, text in sources.items():
+        (folder / f"{name}.py").write_text(text)
+    return list(scan_project(folder).candidates)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("framework", PROJECTS)
 def test_the_system_is_found_under_any_name(framework: str, name: str, tmp_path: Path) -> None:
-    """Four frameworks under five names: the system comes first, and parts with telling names are never offered."""
-    best, *others = found(tmp_path, shop=source(framework, name))
+    """Five kinds of project, five names: the system comes first, and parts with telling names are never offered."""
+    best, *others = scan(tmp_path, shop=source(framework, name))
     assert best.target == ("shop:complete" if framework == "fastapi" else f"shop:{name}")
-    assert {one.target for one in others} <= {"shop:retriever", "shop:rewrite", "shop:context"}
-
-
-def test_right_for_all_twenty(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
-    """The figure: in how many of the twenty projects the first that is offered is the system."""
-    right = 0
-    for framework in PROJECTS:
-        for name in NAMES:
-            folder = tmp_path / framework / name
-            folder.mkdir(parents=True)
-            wanted = "shop:complete" if framework == "fastapi" else f"shop:{name}"
-            right += found(folder, shop=source(framework, name))[0].target == wanted
-    record_property("figure", f"init finds the system in {right} of {len(PROJECTS) * len(NAMES)} projects")
-    assert right == len(PROJECTS) * len(NAMES)
+    assert {other.target for other in others} <= {"shop:retriever", "shop:rewrite", "shop:context"}
 
 
 SHAPES = {
@@ -217,6 +218,16 @@ SHAPES = {
         "shop:it",
         HAYSTACK + "it = Pipeline()\nit.add_component(name='model', instance=OpenAIGenerator())\n",
     ),
+    "haystack_in_a_function": (
+        "shop:build",
+        HAYSTACK + "def build():\n    made = Pipeline()\n    made.add_component('found', InMemoryBM25Retriever(rag))\n"
+        "    made.add_component('model', OpenAIGenerator())\n    return made\n",
+    ),
+    "parts_from_other_modules": (
+        "shop:it",
+        "from langchain_core.output_parsers import StrOutputParser\nfrom .parts import finder, llm, prompt\n"
+        "it = {'context': finder} | prompt | llm | StrOutputParser()\n",
+    ),
     "chat_engine": ("shop:it", LLAMA + "it = rag.as_chat_engine()\n"),
     "query_engine_class": (
         "shop:it",
@@ -234,11 +245,6 @@ SHAPES = {
         "def find(query): ...\ndef compose(question, found): ...\n"
         "def handle(question):\n    return compose(question, find(question))\n",
     ),
-    "annotated": (
-        "shop:it",
-        LANGCHAIN + "from langchain_core.runnables import RunnableSequence\n"
-        "from elsewhere import make\nit: RunnableSequence = make()\n",
-    ),
 }
 
 
@@ -246,19 +252,7 @@ SHAPES = {
 def test_every_way_to_make_a_system_is_read(shape: str, tmp_path: Path) -> None:
     """Class methods, chains of methods, functions that make it, classes of one's own: the system comes first."""
     target, text = SHAPES[shape]
-    assert found(tmp_path, shop=text)[0].target == target
-
-
-def test_parts_of_other_modules_are_followed(tmp_path: Path) -> None:
-    """What a module imports from another of the project is what it is there, relative imports and packages too."""
-    main = "from .parts import finder, rag_chain as words\nfrom . import parts\n"
-    files = {
-        "shop/__init__": "",
-        "shop/parts": LANGCHAIN + "finder = rag.as_retriever()\n",
-        "shop/main": main + "it = {'context': finder} | words | parts.llm\n",
-    }
-    candidates = found(tmp_path, files)
-    assert [one.target for one in candidates] == ["shop.main:it", "shop.parts:finder"]
+    assert scan(tmp_path, shop=text)[0].target == target
 
 
 @pytest.mark.parametrize(
@@ -278,33 +272,9 @@ def test_parts_of_other_modules_are_followed(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_asked_is_not_offered(text: str, tmp_path: Path) -> None:
     """Embedding models, stores, prompts, splitters, indexing pipelines and namesakes of other libraries: nothing."""
-    assert found(tmp_path, shop=text) == []
+    assert scan(tmp_path, shop=text) == []
 
 
-@pytest.mark.parametrize(
-    ("begin", "where"),
-    [("def main():", "main() of shop.py line 10"), ("if __name__ == '__main__':", "block if __name__")],
-)
-def test_a_system_that_no_import_reaches_is_named(begin: str, where: str, tmp_path: Path) -> None:
-    """Made inside of a function that keeps it, it cannot be asked: nothing is offered, and where it is made is said."""
-    (tmp_path / "shop.py").write_text(f"{LLAMA}{begin}\n    it = rag.as_query_engine()\n    it.query('x')\n")
-    project = look_through(tmp_path)
-    assert project.candidates == ()
-    assert project.hidden.startswith("it is made in ")
-    assert where in project.hidden
-
-
-FLASK = """
-from flask import Flask, jsonify, request
-site = Flask(__name__)
-
-@site.route("/ask", methods=["POST"])
-def ask_it():
-    q = request.get_json()["question"]
-    rows = find(q)
-    found = [{"snippet": r.t, "weight": r.s, "ref": r.d} for r in rows]
-    return jsonify(out={"final": compose(q, rows), "evidence": found})
-"""
 MODELS = """
 from pydantic import BaseModel
 from fastapi import FastAPI
@@ -331,12 +301,6 @@ async def handler(body: Asked) -> Reply:
     ("text", "call", "reply"),
     [
         (
-            FLASK,
-            'shop.site.test_client().post("/ask", json={"question": query}).get_json()',
-            '{"answer": reply["out"]["final"], "passages": [{"text": one["snippet"], "score": one["weight"], '
-            '"doc_id": one["ref"]} for one in reply["out"]["evidence"]]}',
-        ),
-        (
             MODELS,
             "shop.handler(body=shop.Asked(message=query))",
             '{"answer": reply.said.content, "passages": reply.sources}',
@@ -344,8 +308,7 @@ async def handler(body: Asked) -> Reply:
         (
             source("fastapi", "x"),
             "shop.complete(body=shop.Body(question=query))",
-            '{"answer": reply["data"]["reply"]["text"], "passages": [{"text": text, "score": score} '
-            'for text, score in zip(reply["data"]["contexts"], reply["relevance"], strict=True)]}',
+            '{"answer": reply["data"]["reply"]["text"], "passages": reply["data"]["contexts"]}',
         ),
         (
             "@app.post('/ask')\ndef ask(question: str):\n    return {'answer': f(question), 'contexts': g(question)}\n",
@@ -354,8 +317,8 @@ async def handler(body: Asked) -> Reply:
         ),
     ],
 )
-def test_the_parts_of_a_reply_are_found(text: str, call: str, reply: str, tmp_path: Path) -> None:
-    """The answer nested, passages under other names, scores beside them: read from what the route returns."""
-    (one,) = found(tmp_path, shop=text)
-    assert (one.kind, one.call, one.reply) == ("route", call, reply)
-    assert one.waits is ("await" in text)
+def test_answer_and_passages_of_a_reply_are_located(text: str, call: str, reply: str, tmp_path: Path) -> None:
+    """The answer nested, passages under other names: read from what the route returns."""
+    (candidate,) = scan(tmp_path, shop=text)
+    assert (candidate.form.kind, candidate.form.call, candidate.form.reply) == ("route", call, reply)
+    assert candidate.form.is_async is ("await" in text)
