@@ -80,28 +80,3 @@ def test_a_member_that_is_down_is_outvoted(cli: Cli, file: Path, servers: tuple[
 
 
 @pytest.mark.server
-def test_weights_from_a_check(cli: Cli, tmp_path: Path, servers: tuple[FaultyServer, FaultyServer]) -> None:
-    """The file of a check of all members weighs them: a jury of one good and two bad judges follows the good one."""
-    labelled = tmp_path / "labelled.jsonl"
-    rows = [
-        {
-            "query": f"Which{n}?",
-            "claim": f"Thing{n} weighs{n} seven{n} tons{n}.",
-            "label": 1,
-            "passages": [f"Thing{n} weighs{n} seven{n} tons{n}."],
-        }
-        for n in range(60)
-    ]
-    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    names = members(servers).split("+")
-    models = [part for name in names[1:] for part in ("--judge", name)]
-    cli("judge", "check", labelled, *models, "--modes", "fused", "-q", "-o", "check.json")
-    spec = f"jury:{'+'.join(names)},combine=weighted,weights=check.json"
-    words = ["judge", "check", labelled, "--judge", spec, "-q", "--json"]
-    assert cli(*words, "--dry-run").json()["judges"][spec]["calls"] == 0  # members' replies are kept
-    jury = cli(*words).json()["judges"][0]
-    assert (jury["mode"], jury["accuracy"]["value"], jury["n"]) == ("", 1.0, 60)
-    assert [len(server.requests) for server in servers] == [60, 60]
-    told = cli("judge", "check", labelled, "--judge", f"{spec.partition(',')[0]},combine=weighted", "-q")
-    assert told.code == 2
-    assert "weights come from labels" in told.err
