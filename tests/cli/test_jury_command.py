@@ -77,6 +77,3 @@ def test_a_member_that_is_down_is_outvoted(cli: Cli, file: Path, servers: tuple[
     card = cli("evaluate", file, "--judge", spec, "-m", "faithfulness", "-q", "--json").json()
     found = card["metrics"]["faithfulness"]
     assert (found["mean"], found["scored"], found["failed"]) == (1.0, 6, 0)
-
-
-@pytest.mark.server
