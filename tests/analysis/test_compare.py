@@ -37,8 +37,8 @@ def score(metric: str, query_id: str, value: Value, repeat: int = 0, **more: flo
         1,
         None,
         0,
-        status,  # type: ignore[arg-type]
-        value if scored else None,  # type: ignore[arg-type]
+        status,  # type: ignore[arg-type]  # a text is a status
+        value if scored else None,  # type: ignore[arg-type]  # else a number
         **bounds,
         reason="" if scored else "why",
     )
