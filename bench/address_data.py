@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 from judge_data import DATA, Bm25, accepted_answers, lines
 from language_data import LANGUAGES, paragraphs
 
-from ragauge.judging.local.address import brief
-from ragauge.judging.local.relevance import PreparedQuestion
-from ragauge.judging.local.slots import Slot, slot
-from ragauge.judging.local.statements import statements
+from ragauge.judges.local.address import brief
+from ragauge.judges.local.answer_type import Slot, slot
+from ragauge.judges.local.relevance import PreparedQuestion
+from ragauge.judges.local.statements import statements
 from ragauge.text.sentences import split
 
 Level = Literal["own", "topic", "near", "far"]

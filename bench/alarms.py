@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from ragauge.analysis.monitoring.canary import FIRST_DAYS, Verdicts, canary_day
-from ragauge.analysis.monitoring.drift import permutations_for
-from ragauge.analysis.monitoring.promise import level_of_a_day, parts
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.monitoring.canary.compute import FIRST_DAYS, Verdicts, canary_day
+from ragauge.monitoring.drift.compute import permutations_for
+from ragauge.monitoring.series.false_alarm_budget import level_of_a_day, parts
 from ragauge.stats.drift import mean_shift
 from ragauge.stats.many_series import ManySeries
 from ragauge.stats.sequential import DropEvidence, alarm_limit, drop_reference

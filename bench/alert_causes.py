@@ -31,22 +31,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from bench.planted_system import faults
 from tests.data.spans import attributes
 
-from ragauge.analysis.causes.attribute import BY_NAME
-from ragauge.analysis.monitoring.accounts import AlertAccount
-from ragauge.analysis.monitoring.watches import Watches, watches
-from ragauge.api.monitor_alerts import account_of
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
-from ragauge.data.response import Response
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.response import Response
+from ragauge.diagnosis.causes.attribution import BY_NAME
+from ragauge.evaluation.demo.demo_systems import documents, golden
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.verb import account_of
+from ragauge.monitoring.intake.body_parser import Sent, Taking
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.taking import Sent, Taking
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.series.alert_details import AlertAccount
+from ragauge.monitoring.series.monitor_specs import Watches, watches
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store, open_store
-from ragauge.systems.demo.systems import documents, golden
+from ragauge.store.store_access import Store, open_store
 from ragauge.systems.reference.faults import Fault
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.components.ann.exact import VectorMetric
-from ragauge.components.ann.index import AnnIndex, index_of
+from ragauge.studies.ann.exact import VectorMetric
+from ragauge.studies.ann.index import AnnIndex, index_of
 
 Singles = npt.NDArray[np.float32]
 SPECS = (

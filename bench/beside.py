@@ -18,11 +18,11 @@ from coverage import Embedding
 from judge_data import lines
 from logistic import auroc
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import RelevanceFacts
-from ragauge.judging.inputs import RateAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import RelevanceFacts
+from ragauge.judges.inputs import RateAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.text.sentences import split
 
 SEED = 20_261_123

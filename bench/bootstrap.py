@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from ragauge.stats.resampling import resample_differences
+from ragauge.stats.bootstrap import resample_differences
 
 LEAST = 7.0  # times SciPy's speed
 FURTHEST = 0.08  # of the width of an interval

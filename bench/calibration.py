@@ -21,14 +21,14 @@ from judge_data import claims
 from logistic import auroc, brier
 from train_overlap import overlap_table
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts
-from ragauge.data.labelled import Labelled, LabelledPart
-from ragauge.judging.calibrated.training import LEAST, TrainingItem, TrainingItems, labelled_odds, training_items
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local import weights
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts
+from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.judges.calibrated.calibration_data import LEAST, TrainingItem, TrainingItems, labelled_odds, training_items
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local import weights
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.stats.calibration import calibrate
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/labels.md"

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from ragauge.api.studies import conduct_study
-from ragauge.components.chunking.chunkers import chunker_of, name_of
-from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.readers.chroma import plain_texts, read_chroma
-from ragauge.engine.studies.retrieval import retriever_over
+from ragauge.engine.retrievers import retriever_over
+from ragauge.readers.chroma import plain_texts, read_chroma
+from ragauge.studies.chunking.chunkers import chunker_of, name_of
+from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
+from ragauge.studies.chunking.tokens import TokenisedDocument
+from ragauge.studies.verb import conduct_study
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"
 CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")

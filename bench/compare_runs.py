@@ -37,12 +37,12 @@ def fill(url: str, n: int) -> None:
     """Two runs with scores and causes."""
     import numpy as np
 
-    from ragauge.analysis.results.scorecard import Cause
-    from ragauge.data.response import Run
+    from ragauge.core.response import Run
     from ragauge.metrics.base import Measured
     from ragauge.metrics.catalogue import questions, select
-    from ragauge.store.open import open_store
+    from ragauge.scores.results.scorecard import Cause
     from ragauge.store.scores import Column
+    from ragauge.store.store_access import open_store
 
     metrics = select(["default"])
     base = np.random.default_rng(7).random((n, len(metrics)))
@@ -76,8 +76,8 @@ def fill(url: str, n: int) -> None:
 
 
 def _records(n: int, name: str) -> Iterator[tuple[object, object]]:
-    from ragauge.data.example import Example
-    from ragauge.data.response import Passage, Response
+    from ragauge.core.example import Example
+    from ragauge.core.response import Passage, Response
 
     draw = Random(3)
     for number in range(n):

@@ -21,13 +21,13 @@ import numpy as np
 from judge_data import SYSTEMS, accepted_answers, lines
 from logistic import auroc, balanced_accuracy
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import CoverFacts, RelevanceFacts
-from ragauge.judging.inputs import CoverCriteria, RateSentences
-from ragauge.judging.judge import drive
-from ragauge.judging.local.criteria import cover_criteria
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import CoverFacts, RelevanceFacts
+from ragauge.judges.inputs import CoverCriteria, RateSentences
+from ragauge.judges.judge import drive
+from ragauge.judges.local.criteria import cover_criteria
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.sentences import split
 from ragauge.text.tokens import ENGLISH, stem, words
 

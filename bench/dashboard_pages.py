@@ -141,9 +141,9 @@ def statements_of(url: str, addresses: dict[str, list[str]]) -> dict[str, int]:
     from sqlalchemy import Engine, event
     from starlette.testclient import TestClient
 
-    from ragauge.web.app import application
-    from ragauge.web.security import Access
-    from ragauge.web.site import Site
+    from ragauge.dashboard.app import application
+    from ragauge.dashboard.security import Access
+    from ragauge.dashboard.site import Site
 
     counted = [0]
 

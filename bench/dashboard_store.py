@@ -31,7 +31,7 @@ def make(path: Path, examples: int, runs: int) -> str:
     if path.exists():
         return url
     import ragauge as rg
-    from ragauge.api.held import held_run
+    from ragauge.evaluation.overview.default_comparison import held_run
 
     fill(url, examples)
     for name in ("base", "new"):

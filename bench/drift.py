@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.analysis.monitoring.drift import drift
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.monitoring.drift.compute import drift
 
 Array = npt.NDArray[np.float64]
 DAY, PERMUTATIONS = 500, 399

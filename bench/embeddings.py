@@ -18,7 +18,7 @@ from time import perf_counter
 import numpy as np
 
 import ragauge as rg
-from ragauge.engine.studies.retrieval import local_embedder
+from ragauge.engine.retrievers import local_embedder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "vaswani"
 TIMES = 3

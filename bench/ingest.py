@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 PASSAGE = "A hub can be returned within 30 days of delivery, and return shipping is free in the European Union. " * 4
 TICKS = os.sysconf("SC_CLK_TCK")

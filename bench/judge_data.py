@@ -9,7 +9,7 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragauge.judging.local.index import carries_content, units_of
+from ragauge.judges.local.index import carries_content, units_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

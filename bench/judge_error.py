@@ -2,7 +2,7 @@
 
 Over the labelled sets of the data folder, and over others of which bench/fetched_scales.json keeps the numbers: the
 judge's mean over the right and over the wrong texts of every source, by metric, layout and language. Writes them into
-the package (src/ragauge/judging/local/judge_error.json, never edited by hand), with how far people's mean lies from the
+the package (src/ragauge/judges/local/judge_error.json, never edited by hand), with how far people's mean lies from the
 judge's by band of a score, which is what labels of a user's own bring up to date; and four tables into
 docs/local-judge.md. Each source is left out in turn, with all of its family: do the intervals of the others hold
 what people say of its systems, all of its gold passages, none of its replaced ones, and mixtures of both? Wider and
@@ -45,17 +45,17 @@ from judge_scales import (
     trade_off,
 )
 
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.stats.effects import Pooled, pooled
-from ragauge.stats.instrument import JudgeMeanError, widened_difference
 from ragauge.stats.intervals import mean_interval
+from ragauge.stats.judge_error import JudgeMeanError, widened_difference
 from ragauge.stats.weighted import Interval
 
 Array = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "src/ragauge/judging/local/judge_error.json"
+OUT = ROOT / "src/ragauge/judges/local/judge_error.json"
 FETCHED = ROOT / "bench/fetched_scales.json"
 PAGE = ROOT / "docs/local-judge.md"
 BEGIN, END = "<!-- judge's error, written by bench/judge_error.py: begin -->", "<!-- judge's error: end -->"

@@ -9,20 +9,20 @@ from typing import NamedTuple
 from evidence_data import SETS, Asked, asked, beside_hardest, tatqa, xquad
 from judge_data import SYSTEMS, accepted_answers, claims, questions_and_references
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.example import Example
-from ragauge.data.facts import Evidence, FactsOf
-from ragauge.data.response import Passage, Response
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.example import Example
+from ragauge.core.facts import Evidence, FactsOf
+from ragauge.core.response import Passage, Response
 from ragauge.engine.judge_error import layout_and_language
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import drive
-from ragauge.judging.known_texts import KnownText, known_texts, languages
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import drive
+from ragauge.judges.known_texts import KnownText, known_texts, languages
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.table_rows import LAYOUTS, Layout
 
 SEED = 20_261_123

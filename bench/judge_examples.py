@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "src/ragauge/systems/demo/corpus"
+CORPUS = ROOT / "src/ragauge/evaluation/demo/corpus"
 PASSAGES, LENGTH = 5, 400  # passages an example, characters a passage
 
 

@@ -12,7 +12,7 @@ from judge_error_data import Item
 
 from ragauge.stats import judge_scale
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.instrument import JudgeMeanError, widened
+from ragauge.stats.judge_error import JudgeMeanError, widened
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.stats.weighted import Interval
 from ragauge.text.table_rows import LAYOUTS, Layout

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
-from ragauge.analysis.monitoring.blame import BlamedRequest, blamed, judged_anew
-from ragauge.analysis.monitoring.canary import FIRST_DAYS, Verdicts, canary_day
-from ragauge.analysis.monitoring.watches import Watch
-from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
-from ragauge.data.config.gate import Drop
+from ragauge.core.config.gate import Drop
+from ragauge.monitoring.canary.compute import FIRST_DAYS, Verdicts, canary_day
+from ragauge.monitoring.series.fault_attribution import BlamedRequest, blamed, judged_anew
+from ragauge.monitoring.series.monitor_specs import Watch
+from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)
 METRIC, PARTS, LEVEL = "faithfulness", 8, 0.05 / (8 * 30)

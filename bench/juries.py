@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from ragauge.api.judge_grades import check_grades
-from ragauge.judging.jury.merging import most
+from ragauge.judges.jury.vote_aggregation import most
+from ragauge.labels.grades.verb import check_grades
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 VERDICTS, PREFERENCES = DATA / "llmbar" / "judge_verdicts", DATA / "ragchecker_meta" / "human_labeled_data.json"

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ragauge.components.chunking.chunkers import chunker_of
-from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.document import Document
-from ragauge.engine.studies.retrieval import Bm25, local_embedder
+from ragauge.core.document import Document
+from ragauge.engine.retrievers import Bm25, local_embedder
+from ragauge.studies.chunking.chunkers import chunker_of
+from ragauge.studies.chunking.tokens import TokenisedDocument
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.known_item import known_items
+from ragauge.testsets.generate.known_item import known_items
 from ragauge.text.sentences import split
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

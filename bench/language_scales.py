@@ -1,6 +1,6 @@
 """Measures, by language, how the embedder's cosine of unrelated sentences is spread, and writes it beside the judge.
 
-    python bench/language_scales.py FOLDER            # reads treebanks below FOLDER, writes judging/cosine_scales.json
+    python bench/language_scales.py FOLDER            # reads treebanks below FOLDER, writes judges/cosine_scales.json
     python bench/language_scales.py FOLDER --check    # exit 1 where the file is not what they give
 
 FOLDER holds clones of the treebanks below (Universal Dependencies, CC BY-SA); no text of them is kept. Two sentences of
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ragauge.judging.similarity import SCALES_FILE
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.judges.similarity import SCALES_FILE
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 TREEBANKS = {
     "ar": "Arabic-PUD",

@@ -21,13 +21,13 @@ import numpy as np
 from language_data import LANGUAGES, Paragraph, paragraphs, strangers
 from logistic import auroc
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, RelevanceFacts
-from ragauge.judging.inputs import RatePassages, VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.relevance import rate_passages
-from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts, RelevanceFacts
+from ragauge.judges.inputs import RatePassages, VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.relevance import rate_passages
+from ragauge.judges.local.verify_answer import verify_answer
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- languages, written by bench/languages.py: begin -->", "<!-- languages: end -->"

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "src/ragauge/systems/demo/corpus"
+CORPUS = ROOT / "src/ragauge/evaluation/demo/corpus"
 CEILING = 1.15  # of the tree's peak at 50,000 examples over that at 1,000
 METRICS = "faithfulness,context_recall,context_precision,answer_correctness,recall@5,token_f1"
 

@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_mean
-from ragauge.analysis.labels.drawing import draw
-from ragauge.analysis.results.summary import Summary
-from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex
-from ragauge.analysis.scores.summarize import summary
-from ragauge.api.queries.columns import with_people
 from ragauge.engine.people import PeopleScores
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import SCORED, Columns, ResponseIndex
+from ragauge.scores.estimation import ScoreSample, interval_of_mean
+from ragauge.scores.label_sample import draw
+from ragauge.scores.results.summary import Summary
+from ragauge.scores.summarize import summary
 from ragauge.stats.weighted import Interval
+from ragauge.verbs.columns import with_people
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "qa_eval_evouna" / "TQ.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs/labels.md"

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 from planted_edits import PLAIN, WORDS, Taken, contexts
 
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.support import PreparedPassages
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.support import PreparedPassages
+from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.text.tokens import ENGLISH, words
 
 SETS = ("XQuAD", "CLAPNQ", "PubMedQA")

@@ -34,11 +34,11 @@ from planter import Context, Edit, date, negation, number, unit
 from planter_names import name, roles
 from planter_words import antonym, comparative, quantifier
 
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.text.sentences import split
 
 FLOORED: dict[str, Edit] = {"negation": negation, "name": name, "number": number, "date": date, "unit": unit}

@@ -31,17 +31,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import BY_NAME, attribute
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
-from ragauge.data.response import Response
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Evidence, FactsOf
+from ragauge.core.response import Response
+from ragauge.diagnosis.causes.attribution import BY_NAME, attribute
 from ragauge.engine.judges import build_judge
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import drive
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import drive
 from ragauge.metrics.facts import Facts
-from ragauge.systems.demo.systems import DONORS, documents, golden
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.faults import (
     ChangeNumber,
     DropGold,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragauge.judging.local.statements import statements
+from ragauge.judges.local.statements import statements
 
 SHOWN = 300  # characters of a text that was judged wrongly
 

@@ -41,8 +41,8 @@ METRICS = ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "recall@100")
 
 OURS = f"""
 import json, sys
-from ragauge.analysis.ranking.retrieval import evaluate_retrieval
-from ragauge.data.readers.rankings import read_qrels, read_run
+from ragauge.evaluation.retrieval.compute import evaluate_retrieval
+from ragauge.readers.rankings import read_qrels, read_run
 from ragauge.metrics.catalogue import select
 report = evaluate_retrieval(read_qrels(sys.argv[1]), read_run(sys.argv[2]), select({METRICS!r}))
 print(json.dumps([summary.mean for summary in report.summaries]))

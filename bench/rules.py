@@ -36,13 +36,15 @@ from planter import unit as edit_unit
 from second_planted import items, judged
 from second_planter import ASKED, SOURCES
 
-from ragauge.data.ask import Reply
-from ragauge.data.example import Example
-from ragauge.judging import inputs
-from ragauge.judging.judge import drive
-from ragauge.judging.local import checks, overlap, refusals, statements, stating, support, tabled, verify_reference
-from ragauge.judging.local.agree import agree
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.example import Example
+from ragauge.judges import inputs
+from ragauge.judges.judge import drive
+from ragauge.judges.local import checks, overlap, refusals, statements, support, verify_reference
+from ragauge.judges.local import reference_match as stating
+from ragauge.judges.local import table_support as tabled
+from ragauge.judges.local.agree import agree
+from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.text.sentences import split
 
 SEED = 3

@@ -19,7 +19,7 @@ READY = (
     "polars",
     "pydantic_ai.models.openai",
     "sqlalchemy.dialects.sqlite",
-    "ragauge.api.cards",
+    "ragauge.evaluation.scorecard.cards",
     "ragauge.engine.execute",
     "ragauge.store.migrations.upgrade",
 )

@@ -31,11 +31,11 @@ from second_planter import ASKED, KINDS, SOURCES, copies, plant
 from second_planter_loose import reworded
 from second_planter_values import respelled
 
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.verify_answer import verify_answer
 
 TRUE = ("clean", "respelled")
 COLUMNS = (*KINDS, *TRUE)

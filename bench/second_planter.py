@@ -1,6 +1,6 @@
 """Plant one wrong thing in true sentences: written apart from the first planter and from the judge.
 
-Nothing here reads a word list or a rule of `ragauge.judging`, so what the judge finds of it is not its own reflection.
+Nothing here reads a word list or a rule of `ragauge.judges`, so what the judge finds of it is not its own reflection.
 """
 
 from __future__ import annotations

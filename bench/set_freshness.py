@@ -26,12 +26,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ragauge.data.curation import Anchor, Curation
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.set_file import SetFile, new_line
+from ragauge.core.curation import Anchor, Curation
+from ragauge.core.example import Example, Relevant, Span
 from ragauge.stats.weighted import Interval
-from ragauge.testsets.freshness import freshness, mended
+from ragauge.testsets.check.freshness import freshness, mended
 from ragauge.testsets.lock import frozen
+from ragauge.testsets.set_file import SetFile, new_line
 from ragauge.testsets.whole_words import whole_words
 from ragauge.text.sentences import split
 
@@ -172,7 +172,7 @@ def main() -> None:
 
 def interval(rights: list[bool]) -> str:
     """Share with its 95 % interval."""
-    from ragauge.analysis.estimating import interval_of_rate
+    from ragauge.scores.estimation import interval_of_rate
 
     found: Interval = interval_of_rate(sum(rights), len(rights))
     return f"{sum(rights)} of {len(rights)} ({sum(rights) / len(rights):.1%}, {found.low:.0%} to {found.high:.0%})"

@@ -28,9 +28,9 @@ import numpy.typing as npt
 import scipy.stats
 from simulated_tests import CASES, FALLS_SHORT, SHIFTED, false_alarms, families, powers, powers_by_shape, stray
 
+from ragauge.stats.bootstrap import resample_means
 from ragauge.stats.intervals import mean_interval
-from ragauge.stats.paired import paired_interval
-from ragauge.stats.resampling import resample_means
+from ragauge.stats.mean_difference import paired_interval
 from ragauge.stats.weighted import Interval
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel

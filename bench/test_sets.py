@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import ragauge as rg
-from ragauge.data.document import Document
+from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.writing.drawing import Drawing
+from ragauge.testsets.generate.source_samples import Drawing
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -22,18 +22,18 @@ import numpy.typing as npt
 from address_data import Level, Placed, long_answers, other_languages, short_answers
 from logistic import Array, Fitted, auroc, evened, fit, platt, sigmoid
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local import address
-from ragauge.judging.local.index import Mode
-from ragauge.judging.local.relevance import EMBEDDED
-from ragauge.judging.local.statements import statements
-from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.judging.local.weights import ADDRESS_FILE
-from ragauge.judging.similarity import cosine_scale, standard_table
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local import address
+from ragauge.judges.local.index import Mode
+from ragauge.judges.local.relevance import EMBEDDED
+from ragauge.judges.local.statements import statements
+from ragauge.judges.local.verify_answer import verify_answer
+from ragauge.judges.local.weights import ADDRESS_FILE
+from ragauge.judges.similarity import cosine_scale, standard_table
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 PENALTY = 10.0
 # What answers are before anything is known of them: about one in ten is off the topic, and of the rest one in fifteen

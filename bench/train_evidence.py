@@ -1,6 +1,6 @@
 """Train whether the evidence for a reference claim is among the passages; print it for sets left out.
 
-python bench/train_evidence.py            writes judging/local/evidence_weights.json and docs/local-judge.md
+python bench/train_evidence.py            writes judges/local/evidence_weights.json and docs/local-judge.md
 python bench/train_evidence.py --check    exit 1 when the weights are not what the data and the code give
 
 Each question of four public sets stands three times: with its gold passages among others that rank high for it, with
@@ -23,13 +23,13 @@ import numpy as np
 from evidence_data import SETS, Asked, asked
 from logistic import auroc, brier, fit, sigmoid
 
-from ragauge.data.example import Example
-from ragauge.judging.inputs import VerifyReference, reference_claims
-from ragauge.judging.local.verify_reference import FEATURES, log_odds, stated, topics
+from ragauge.core.example import Example
+from ragauge.judges.inputs import VerifyReference, reference_claims
+from ragauge.judges.local.verify_reference import FEATURES, log_odds, stated, topics
 from ragauge.text.specifics import ClaimKind, claim_kind
 
 ROOT = Path(__file__).resolve().parents[1]
-WEIGHTS = ROOT / "src/ragauge/judging/local/evidence_weights.json"
+WEIGHTS = ROOT / "src/ragauge/judges/local/evidence_weights.json"
 PAGE = ROOT / "docs/local-judge.md"
 MARKS = "<!-- evidence, written by bench/train_evidence.py: begin -->", "<!-- evidence: end -->"
 MOST = 250  # questions of each set

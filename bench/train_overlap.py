@@ -25,18 +25,18 @@ from held_out_tables import tables
 from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references
 from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece, evened, fit, platt, sigmoid
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local import overlap, relevance
-from ragauge.judging.local.index import Mode
-from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import ABSENT, PreparedPassages
-from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.judging.local.weights import FILE
-from ragauge.judging.similarity import cosines as cosines_of
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local import overlap, relevance
+from ragauge.judges.local.index import Mode
+from ragauge.judges.local.statements import bare
+from ragauge.judges.local.support import ABSENT, PreparedPassages
+from ragauge.judges.local.verify_answer import verify_answer
+from ragauge.judges.local.weights import FILE
+from ragauge.judges.similarity import cosines as cosines_of
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.tokens import words
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"

@@ -22,11 +22,11 @@ from judge_data import Pair, questions_and_references
 from language_data import LANGUAGES, Paragraph, paragraphs
 from train_overlap import TOLERANCE, Table, by_source
 
-from ragauge.data.ask import Reply
-from ragauge.judging.local import relevance
-from ragauge.judging.local.weights import RELEVANCE_FILE
-from ragauge.judging.similarity import cosine_scale, cosines, standard_table
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Reply
+from ragauge.judges.local import relevance
+from ragauge.judges.local.weights import RELEVANCE_FILE
+from ragauge.judges.similarity import cosine_scale, cosines, standard_table
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 QUESTIONS = 25  # of a language: 100 pairs, so that all languages together have the weight of AttributionBench
 LOOKED_AT = 30  # paragraphs among which the one that shares most with the question is sought

@@ -18,13 +18,13 @@ from typing import Any, Literal, NamedTuple
 from evidence_data import SETS, asked
 from judge_data import SYSTEMS, accepted_answers, lines
 
-from ragauge.data.example import Example
-from ragauge.data.facts import Evidence, FactsOf
-from ragauge.data.response import Passage, Response
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.example import Example
+from ragauge.core.facts import Evidence, FactsOf
+from ragauge.core.response import Passage, Response
 from ragauge.engine.judges import build_judge
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import Judge, drive
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import Judge, drive
 from ragauge.metrics.facts import Facts
 
 SEED = 20_261_128

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from verdict_data import JudgedCase, judged_cases
 
-from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.score_bands import THRESHOLDS, ScoreBand, read_bands
-from ragauge.analysis.causes.verdicts import decide_verdict
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.score_bands import THRESHOLDS, ScoreBand, read_bands
+from ragauge.diagnosis.causes.verdicts import decide_verdict
 
 Scores = Mapping[tuple[bool, str, str], Sequence[Sequence[float]]]  # (accepted, family, set) -> scores of answers
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"

@@ -28,20 +28,20 @@ from typing import NamedTuple
 from evidence_data import SETS, Row, tatqa, xquad
 from judge_data import Bm25
 
-from ragauge.analysis.causes.attribute import judge_example
-from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.frames import cause_frame
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import Evidence, FactsOf, ReferenceFacts, RelevanceFacts
-from ragauge.data.readability import CONTROLLED_FACTS, ControlledFact, Controls, ControlScale, ScaleKey, TextKind
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import Evidence, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.core.readability import CONTROLLED_FACTS, ControlledFact, Controls, ControlScale, ScaleKey, TextKind
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import judge_example
+from ragauge.diagnosis.findings.diagnosis_builder import diagnose
 from ragauge.engine.control_pairs import ControlPair, draw_pairs, missing_kinds, shipped_pairs
-from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import Judge, drive
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import Judge, drive
 from ragauge.metrics.facts import Facts
+from ragauge.scores.frames import cause_frame
+from ragauge.scores.results.scorecard import Cause
 from ragauge.text.sentences import split
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"

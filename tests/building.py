@@ -15,12 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.verdicts import FAILED, PASSED, ResponseVerdicts
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import (
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import (
     Address,
     Agreement,
     AgreementFacts,
@@ -38,8 +34,12 @@ from ragauge.data.facts import (
     SimilarityFacts,
     Strength,
 )
-from ragauge.data.response import Citation, Passage, Response
+from ragauge.core.response import Citation, Passage, Response
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.verdicts import FAILED, PASSED, ResponseVerdicts
 
 SENTENCE = 10  # characters of the sentence that answer_facts gives to each claim
 

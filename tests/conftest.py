@@ -19,7 +19,7 @@ from hypothesis import settings
 from sqlalchemy import Connection, event
 from tests.environment.offline import RAGAUGE, offline
 
-from ragauge.text.messages import speaking_of
+from ragauge.core.messages import speaking_of
 
 # a core has a test at a time: threads of libraries would wait for each other at work, sixfold the time of a faiss index
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

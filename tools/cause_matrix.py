@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import ROWS, UNCLEAR, attribute, judge_example
-from ragauge.analysis.causes.row import CauseRow
-from ragauge.data.facts import Evidence, FactsOf
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.facts import Evidence, FactsOf
+from ragauge.diagnosis.causes.attribution import ROWS, UNCLEAR, attribute, judge_example
+from ragauge.diagnosis.causes.cause_rule import CauseRow
 from ragauge.engine.judges import build_judge
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import Judge, drive
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import Judge, drive
 from ragauge.metrics.facts import Facts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel

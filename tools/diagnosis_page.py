@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ragauge.analysis.diagnosis.patterns import PATTERNS, Pattern
-from ragauge.analysis.diagnosis.readings import STARTING_POINTS
-from ragauge.analysis.explaining.explain import explain_example
-from ragauge.data.score import Score
+from ragauge.core.score import Score
+from ragauge.diagnosis.explain.explanation import explain_example
+from ragauge.diagnosis.explain.tables import example_sections
+from ragauge.diagnosis.findings.patterns import PATTERNS, Pattern
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
-from ragauge.reporting.explain import example_sections
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.indicators import STARTING_POINTS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 

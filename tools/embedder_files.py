@@ -20,7 +20,7 @@ from typing import Any
 NAME, VERSION = "wordllama", "0.4.0.post1"
 RELEASE = f"{NAME}=={VERSION}"
 WHEEL = ("--platform=manylinux2014_x86_64", "--python-version=3.11", "--implementation=cp", "--abi=cp311")
-FOLDER = "src/ragauge/llm/embedders/weights"
+FOLDER = "src/ragauge/models/embedders/weights"
 FILES = {  # name in the folder: (name in the wheel, SHA-256)
     "l2_supercat_256.safetensors": (
         f"{NAME}/weights/l2_supercat_256.safetensors",

@@ -321,9 +321,9 @@ def record_pages(place: Path, kept: Path) -> None:
     from fastapi.testclient import TestClient
 
     os.chdir(place)
-    from ragauge.web.app import application
-    from ragauge.web.security import Access
-    from ragauge.web.site import Site
+    from ragauge.dashboard.app import application
+    from ragauge.dashboard.security import Access
+    from ragauge.dashboard.site import Site
 
     site = Site("sqlite:///.ragauge/ragauge.db", Access())
     with TestClient(application(site), base_url="http://127.0.0.1:7471", follow_redirects=False) as client:

@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.section import Section
-from ragauge.data.config.times import written
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.config.section import Section
+from ragauge.core.config.times import written
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/monitoring.md"
 BEGIN, END = "<!-- keys, written by tools/monitoring_page.py: begin -->\n", "<!-- keys: end -->\n"

@@ -1,6 +1,6 @@
 """Writes the JSON Schemas: of ragauge.yaml from its models, of every JSON output from the types of results.
 
-The keys of an output are its form (`ragauge.reporting.json_forms`); types and descriptions are those of fields,
+The keys of an output are its form (`ragauge.rendering.json_forms`); types and descriptions are those of fields,
 properties and functions. NARROWER holds what a type cannot say.
 """
 
@@ -19,11 +19,11 @@ from textwrap import fill
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import ragauge
-from ragauge.data.config.file import json_schema
-from ragauge.reporting import json_values
-from ragauge.reporting.encoder import FormKey, form_of
+from ragauge.core.config.file import json_schema
+from ragauge.rendering import json_values
+from ragauge.rendering.encoder import FormKey, form_of
 
-FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/data/schema"
+FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/core/schema"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 OUTPUTS = {
     "scorecard": ("ScorecardData", "ragauge: the scorecard, as evaluate --json and report --json print it"),

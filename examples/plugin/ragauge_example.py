@@ -1,6 +1,6 @@
 """What a package can add to ragauge: a metric, a judge and a reader of files."""
 
-from ragauge.data.facts import Rating, RelevanceFacts
+from ragauge.core.facts import Rating, RelevanceFacts
 
 
 def courteous(answer: str) -> bool:

@@ -15,165 +15,165 @@ from typing import TYPE_CHECKING
 from ragauge.version import __version__
 
 if TYPE_CHECKING:
-    from ragauge import aio as aio
-    from ragauge.api.ann import ann as ann
-    from ragauge.api.ann import ann_check as ann_check
-    from ragauge.api.ann import exact_neighbours as exact_neighbours
-    from ragauge.api.baselines import baselines as baselines
-    from ragauge.api.baselines import remove_baseline as remove_baseline
-    from ragauge.api.baselines import set_baseline as set_baseline
-    from ragauge.api.chunking import chunking as chunking
-    from ragauge.api.compare import compare as compare
-    from ragauge.api.confirm import Confirmation as Confirmation
-    from ragauge.api.confirm import confirm as confirm
-    from ragauge.api.embeddings import embeddings as embeddings
-    from ragauge.api.gate import gate as gate
-    from ragauge.api.history import EvaluationLog as EvaluationLog
-    from ragauge.api.history import log as log
-    from ragauge.api.history import note as note
-    from ragauge.api.judge_calibrate import calibrate_judge as calibrate_judge
-    from ragauge.api.judge_check import check_judge as check_judge
-    from ragauge.api.judge_grades import GradesResult as GradesResult
-    from ragauge.api.judge_grades import check_grades as check_grades
-    from ragauge.api.judge_history import JudgeHistory as JudgeHistory
-    from ragauge.api.judge_history import judge_history as judge_history
-    from ragauge.api.judge_probe import ProbeResult as ProbeResult
-    from ragauge.api.judge_probe import probe_judge as probe_judge
-    from ragauge.api.label import label_import as label_import
-    from ragauge.api.label import label_plan as label_plan
-    from ragauge.api.label import label_transfer as label_transfer
-    from ragauge.api.label_drawing import label_draw as label_draw
-    from ragauge.api.monitor_plan import monitor_plan as monitor_plan
-    from ragauge.api.monitor_replay import monitor_replay as monitor_replay
-    from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
-    from ragauge.api.results.gate_result import GateResult as GateResult
-    from ragauge.api.results.scorecard import Scorecard as Scorecard
-    from ragauge.api.results.study import StudyResult as StudyResult
-    from ragauge.api.run import SystemRun as SystemRun
-    from ragauge.api.run import run as run
-    from ragauge.api.runs import OpenRun as OpenRun
-    from ragauge.api.runs import open_run as open_run
-    from ragauge.api.runs import runs as runs
-    from ragauge.api.set_adding import add_examples as add_examples
-    from ragauge.api.set_check import check_set as check_set
-    from ragauge.api.set_check import freeze_set as freeze_set
-    from ragauge.api.set_generating import generate_set as generate_set
-    from ragauge.api.set_stats import set_stats as set_stats
-    from ragauge.api.set_variation import vary_set as vary_set
-    from ragauge.api.sets import diff_sets as diff_sets
-    from ragauge.api.sets import export_set as export_set
-    from ragauge.api.sets import mark_set as mark_set
-    from ragauge.api.studies import open_study as open_study
-    from ragauge.api.sweep import sweep as sweep
-    from ragauge.api.tags import tag_run as tag_run
-    from ragauge.api.tags import untag_run as untag_run
-    from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
-    from ragauge.api.thresholds import thresholds as thresholds
-    from ragauge.api.validate import validate as validate
-    from ragauge.api.verbs import evaluate as evaluate
-    from ragauge.api.verbs import read_set as read_set
-    from ragauge.data.example import EvalSet as EvalSet
-    from ragauge.data.example import Example as Example
-    from ragauge.data.example import Relevant as Relevant
-    from ragauge.data.example import Span as Span
-    from ragauge.data.response import Citation as Citation
-    from ragauge.data.response import Passage as Passage
-    from ragauge.data.response import Response as Response
-    from ragauge.data.response import Run as Run
-    from ragauge.errors import ConfigError as ConfigError
-    from ragauge.errors import DataError as DataError
-    from ragauge.errors import GateFailed as GateFailed
-    from ragauge.errors import NotEnoughData as NotEnoughData
-    from ragauge.errors import RagaugeError as RagaugeError
-    from ragauge.errors import UnknownName as UnknownName
-    from ragauge.errors import UsageError as UsageError
+    from ragauge import aio
+    from ragauge.comparison.baselines.verb import baselines as baselines
+    from ragauge.comparison.baselines.verb import remove_baseline as remove_baseline
+    from ragauge.comparison.baselines.verb import set_baseline as set_baseline
+    from ragauge.comparison.history.verb import EvaluationLog as EvaluationLog
+    from ragauge.comparison.history.verb import log as log
+    from ragauge.comparison.history.verb import note as note
+    from ragauge.comparison.result import ComparisonResult as ComparisonResult
+    from ragauge.comparison.verb import compare as compare
+    from ragauge.core.errors import ConfigError as ConfigError
+    from ragauge.core.errors import DataError as DataError
+    from ragauge.core.errors import GateFailed as GateFailed
+    from ragauge.core.errors import NotEnoughData as NotEnoughData
+    from ragauge.core.errors import RagaugeError as RagaugeError
+    from ragauge.core.errors import UnknownName as UnknownName
+    from ragauge.core.errors import UsageError as UsageError
+    from ragauge.core.example import EvalSet as EvalSet
+    from ragauge.core.example import Example as Example
+    from ragauge.core.example import Relevant as Relevant
+    from ragauge.core.example import Span as Span
+    from ragauge.core.response import Citation as Citation
+    from ragauge.core.response import Passage as Passage
+    from ragauge.core.response import Response as Response
+    from ragauge.core.response import Run as Run
+    from ragauge.dashboard.background import Dashboard as Dashboard
+    from ragauge.dashboard.background import ui as ui
+    from ragauge.diagnosis.confirm.verb import Confirmation as Confirmation
+    from ragauge.diagnosis.confirm.verb import confirm as confirm
+    from ragauge.evaluation.doctor.validate import validate as validate
+    from ragauge.evaluation.run.verb import SystemRun as SystemRun
+    from ragauge.evaluation.run.verb import run as run
+    from ragauge.evaluation.runs.tags import tag_run as tag_run
+    from ragauge.evaluation.runs.tags import untag_run as untag_run
+    from ragauge.evaluation.runs.verb import OpenRun as OpenRun
+    from ragauge.evaluation.runs.verb import open_run as open_run
+    from ragauge.evaluation.runs.verb import runs as runs
+    from ragauge.evaluation.scorecard.result import Scorecard as Scorecard
+    from ragauge.evaluation.thresholds.verb import ThresholdsResult as ThresholdsResult
+    from ragauge.evaluation.thresholds.verb import thresholds as thresholds
+    from ragauge.evaluation.verbs import evaluate as evaluate
+    from ragauge.evaluation.verbs import read_set as read_set
+    from ragauge.gating.gate_result import GateResult as GateResult
+    from ragauge.gating.verb import gate as gate
+    from ragauge.labels.calibrate.verb import calibrate_judge as calibrate_judge
+    from ragauge.labels.check.verb import check_judge as check_judge
+    from ragauge.labels.grades.verb import GradesResult as GradesResult
+    from ragauge.labels.grades.verb import check_grades as check_grades
+    from ragauge.labels.history.verb import JudgeHistory as JudgeHistory
+    from ragauge.labels.history.verb import judge_history as judge_history
+    from ragauge.labels.label.label_draw import label_draw as label_draw
+    from ragauge.labels.label.verb import label_import as label_import
+    from ragauge.labels.label.verb import label_plan as label_plan
+    from ragauge.labels.label.verb import label_transfer as label_transfer
+    from ragauge.labels.probe.verb import ProbeResult as ProbeResult
+    from ragauge.labels.probe.verb import probe_judge as probe_judge
     from ragauge.metrics.base import Metric as Metric
     from ragauge.metrics.own import metric as metric
     from ragauge.metrics.own_class import Value as Value
+    from ragauge.monitoring.plan.verb import monitor_plan as monitor_plan
+    from ragauge.monitoring.replay.verb import monitor_replay as monitor_replay
+    from ragauge.studies.ann.verb import ann as ann
+    from ragauge.studies.ann.verb import ann_check as ann_check
+    from ragauge.studies.ann.verb import exact_neighbours as exact_neighbours
+    from ragauge.studies.chunking.verb import chunking as chunking
+    from ragauge.studies.embeddings.verb import embeddings as embeddings
+    from ragauge.studies.result import StudyResult as StudyResult
+    from ragauge.studies.sweep.verb import sweep as sweep
+    from ragauge.studies.verb import open_study as open_study
     from ragauge.systems.capture import Capture as Capture
     from ragauge.systems.capture import capture as capture
-    from ragauge.web.background import Dashboard as Dashboard
-    from ragauge.web.background import ui as ui
+    from ragauge.testsets.add.verb import add_examples as add_examples
+    from ragauge.testsets.check.verb import check_set as check_set
+    from ragauge.testsets.check.verb import freeze_set as freeze_set
+    from ragauge.testsets.curate.verb import diff_sets as diff_sets
+    from ragauge.testsets.curate.verb import export_set as export_set
+    from ragauge.testsets.curate.verb import mark_set as mark_set
+    from ragauge.testsets.generate.verb import generate_set as generate_set
+    from ragauge.testsets.stats.verb import set_stats as set_stats
+    from ragauge.testsets.vary.verb import vary_set as vary_set
 
 _FROM = {
-    "ann": "ragauge.api.ann",
-    "ann_check": "ragauge.api.ann",
-    "exact_neighbours": "ragauge.api.ann",
-    "baselines": "ragauge.api.baselines",
-    "remove_baseline": "ragauge.api.baselines",
-    "set_baseline": "ragauge.api.baselines",
-    "EvaluationLog": "ragauge.api.history",
-    "log": "ragauge.api.history",
-    "ThresholdsResult": "ragauge.api.thresholds",
-    "thresholds": "ragauge.api.thresholds",
-    "note": "ragauge.api.history",
-    "calibrate_judge": "ragauge.api.judge_calibrate",
-    "check_judge": "ragauge.api.judge_check",
-    "GradesResult": "ragauge.api.judge_grades",
-    "check_grades": "ragauge.api.judge_grades",
-    "JudgeHistory": "ragauge.api.judge_history",
-    "judge_history": "ragauge.api.judge_history",
-    "ProbeResult": "ragauge.api.judge_probe",
-    "probe_judge": "ragauge.api.judge_probe",
-    "label_draw": "ragauge.api.label_drawing",
-    "label_import": "ragauge.api.label",
-    "label_plan": "ragauge.api.label",
-    "label_transfer": "ragauge.api.label",
-    "monitor_plan": "ragauge.api.monitor_plan",
-    "monitor_replay": "ragauge.api.monitor_replay",
-    "chunking": "ragauge.api.chunking",
-    "add_examples": "ragauge.api.set_adding",
-    "check_set": "ragauge.api.set_check",
-    "diff_sets": "ragauge.api.sets",
-    "export_set": "ragauge.api.sets",
-    "freeze_set": "ragauge.api.set_check",
-    "generate_set": "ragauge.api.set_generating",
-    "mark_set": "ragauge.api.sets",
-    "set_stats": "ragauge.api.set_stats",
-    "vary_set": "ragauge.api.set_variation",
-    "embeddings": "ragauge.api.embeddings",
-    "sweep": "ragauge.api.sweep",
-    "StudyResult": "ragauge.api.results.study",
-    "open_study": "ragauge.api.studies",
-    "compare": "ragauge.api.compare",
-    "Confirmation": "ragauge.api.confirm",
-    "confirm": "ragauge.api.confirm",
-    "gate": "ragauge.api.gate",
-    "GateResult": "ragauge.api.results.gate_result",
-    "validate": "ragauge.api.validate",
-    "ConfigError": "ragauge.errors",
-    "GateFailed": "ragauge.errors",
-    "NotEnoughData": "ragauge.errors",
-    "ComparisonResult": "ragauge.api.results.comparison",
-    "SystemRun": "ragauge.api.run",
-    "run": "ragauge.api.run",
-    "OpenRun": "ragauge.api.runs",
-    "open_run": "ragauge.api.runs",
-    "runs": "ragauge.api.runs",
-    "tag_run": "ragauge.api.tags",
-    "untag_run": "ragauge.api.tags",
-    "Scorecard": "ragauge.api.results.scorecard",
-    "evaluate": "ragauge.api.verbs",
-    "read_set": "ragauge.api.verbs",
-    "EvalSet": "ragauge.data.example",
-    "Example": "ragauge.data.example",
-    "Relevant": "ragauge.data.example",
-    "Span": "ragauge.data.example",
-    "Citation": "ragauge.data.response",
-    "Passage": "ragauge.data.response",
-    "Response": "ragauge.data.response",
-    "Run": "ragauge.data.response",
-    "DataError": "ragauge.errors",
-    "RagaugeError": "ragauge.errors",
-    "UnknownName": "ragauge.errors",
-    "UsageError": "ragauge.errors",
+    "ann": "ragauge.studies.ann.verb",
+    "ann_check": "ragauge.studies.ann.verb",
+    "exact_neighbours": "ragauge.studies.ann.verb",
+    "baselines": "ragauge.comparison.baselines.verb",
+    "remove_baseline": "ragauge.comparison.baselines.verb",
+    "set_baseline": "ragauge.comparison.baselines.verb",
+    "EvaluationLog": "ragauge.comparison.history.verb",
+    "log": "ragauge.comparison.history.verb",
+    "ThresholdsResult": "ragauge.evaluation.thresholds.verb",
+    "thresholds": "ragauge.evaluation.thresholds.verb",
+    "note": "ragauge.comparison.history.verb",
+    "calibrate_judge": "ragauge.labels.calibrate.verb",
+    "check_judge": "ragauge.labels.check.verb",
+    "GradesResult": "ragauge.labels.grades.verb",
+    "check_grades": "ragauge.labels.grades.verb",
+    "JudgeHistory": "ragauge.labels.history.verb",
+    "judge_history": "ragauge.labels.history.verb",
+    "ProbeResult": "ragauge.labels.probe.verb",
+    "probe_judge": "ragauge.labels.probe.verb",
+    "label_draw": "ragauge.labels.label.label_draw",
+    "label_import": "ragauge.labels.label.verb",
+    "label_plan": "ragauge.labels.label.verb",
+    "label_transfer": "ragauge.labels.label.verb",
+    "monitor_plan": "ragauge.monitoring.plan.verb",
+    "monitor_replay": "ragauge.monitoring.replay.verb",
+    "chunking": "ragauge.studies.chunking.verb",
+    "add_examples": "ragauge.testsets.add.verb",
+    "check_set": "ragauge.testsets.check.verb",
+    "diff_sets": "ragauge.testsets.curate.verb",
+    "export_set": "ragauge.testsets.curate.verb",
+    "freeze_set": "ragauge.testsets.check.verb",
+    "generate_set": "ragauge.testsets.generate.verb",
+    "mark_set": "ragauge.testsets.curate.verb",
+    "set_stats": "ragauge.testsets.stats.verb",
+    "vary_set": "ragauge.testsets.vary.verb",
+    "embeddings": "ragauge.studies.embeddings.verb",
+    "sweep": "ragauge.studies.sweep.verb",
+    "StudyResult": "ragauge.studies.result",
+    "open_study": "ragauge.studies.verb",
+    "compare": "ragauge.comparison.verb",
+    "Confirmation": "ragauge.diagnosis.confirm.verb",
+    "confirm": "ragauge.diagnosis.confirm.verb",
+    "gate": "ragauge.gating.verb",
+    "GateResult": "ragauge.gating.gate_result",
+    "validate": "ragauge.evaluation.doctor.validate",
+    "ConfigError": "ragauge.core.errors",
+    "GateFailed": "ragauge.core.errors",
+    "NotEnoughData": "ragauge.core.errors",
+    "ComparisonResult": "ragauge.comparison.result",
+    "SystemRun": "ragauge.evaluation.run.verb",
+    "run": "ragauge.evaluation.run.verb",
+    "OpenRun": "ragauge.evaluation.runs.verb",
+    "open_run": "ragauge.evaluation.runs.verb",
+    "runs": "ragauge.evaluation.runs.verb",
+    "tag_run": "ragauge.evaluation.runs.tags",
+    "untag_run": "ragauge.evaluation.runs.tags",
+    "Scorecard": "ragauge.evaluation.scorecard.result",
+    "evaluate": "ragauge.evaluation.verbs",
+    "read_set": "ragauge.evaluation.verbs",
+    "EvalSet": "ragauge.core.example",
+    "Example": "ragauge.core.example",
+    "Relevant": "ragauge.core.example",
+    "Span": "ragauge.core.example",
+    "Citation": "ragauge.core.response",
+    "Passage": "ragauge.core.response",
+    "Response": "ragauge.core.response",
+    "Run": "ragauge.core.response",
+    "DataError": "ragauge.core.errors",
+    "RagaugeError": "ragauge.core.errors",
+    "UnknownName": "ragauge.core.errors",
+    "UsageError": "ragauge.core.errors",
     "Metric": "ragauge.metrics.base",
     "Value": "ragauge.metrics.own_class",
     "metric": "ragauge.metrics.own",
     "Capture": "ragauge.systems.capture",
     "capture": "ragauge.systems.capture",
-    "Dashboard": "ragauge.web.background",
-    "ui": "ragauge.web.background",
+    "Dashboard": "ragauge.dashboard.background",
+    "ui": "ragauge.dashboard.background",
 }
 
 __all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them

@@ -21,9 +21,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragauge.api.regression import Evaluations, RegressionInputs, TestedExample
-    from ragauge.api.results.gate_result import GateResult
-    from ragauge.api.results.scorecard import Scorecard
+    from ragauge.evaluation.regression.verb import Evaluations, RegressionInputs, TestedExample
+    from ragauge.evaluation.scorecard.result import Scorecard
+    from ragauge.gating.gate_result import GateResult
 
 FIXTURE = "ragauge_example"
 MARKER = (
@@ -84,7 +84,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if any(own.name == "ragauge" for own in metafunc.definition.own_markers):
             _stop(f"{metafunc.definition.nodeid} is marked ragauge, and takes no argument {FIXTURE}. Add it.")
         return
-    from ragauge.errors import RagaugeError
+    from ragauge.core.errors import RagaugeError
 
     folders = (metafunc.definition.path.parent, metafunc.config.rootpath)
     try:
@@ -113,7 +113,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def _ragauge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Evaluations:
     """What is evaluated in this session."""
-    from ragauge.api.regression import Evaluations
+    from ragauge.evaluation.regression.verb import Evaluations
 
     given = request.config.getoption("--ragauge-store")
     url = given or os.environ.get("RAGAUGE_STORE") or ""
@@ -134,7 +134,7 @@ def ragauge_example(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Te
         _stop(f'{request.node.nodeid} takes {FIXTURE} and is not marked: @pytest.mark.ragauge("golden.jsonl").')
     selected = request.config.stash[SELECTED].get(param.key, frozenset())
     whole = len(selected) >= request.config.stash[COUNTS].get(param.key, 0)
-    from ragauge.errors import RagaugeError
+    from ragauge.core.errors import RagaugeError
 
     try:
         tested = _ragauge.example(param.asked, param.query_id, param.repeat, None if whole else selected)
@@ -170,8 +170,8 @@ def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Calla
         not_enough_data: bool = True,
     ) -> GateResult:
         __tracebackhide__ = True
-        from ragauge.api.gate import gate as verb
-        from ragauge.errors import GateFailed, NotEnoughData
+        from ragauge.core.errors import GateFailed, NotEnoughData
+        from ragauge.gating.verb import gate as verb
 
         gated = verb(run, baseline=baseline, rules=_found(rules, folders), store=_ragauge.store, judge=judge)
         try:
@@ -190,7 +190,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     report = outcome.get_result()
     tested = getattr(item, "funcargs", {}).get(FIXTURE)
     if report.when == "call" and report.failed and tested is not None and call.excinfo is not None:
-        from ragauge.api.regression import ExampleFailed, ExampleOpen
+        from ragauge.evaluation.regression.verb import ExampleFailed, ExampleOpen
 
         if isinstance(call.excinfo.value, ExampleOpen) and not item.config.getoption("--ragauge-strict"):
             report.outcome = "skipped"
@@ -210,7 +210,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not counts:
         return
     terminalreporter.section("ragauge")
-    from ragauge.text.messages import command, plural, speaking_of
+    from ragauge.core.messages import command, plural, speaking_of
 
     with speaking_of(terminalreporter.config.getoption("--ragauge-store")):
         for (run_id, name), (passed, failed, skipped) in counts.items():
@@ -224,9 +224,9 @@ def _asked(
     config: pytest.Config, folders: tuple[Path, ...], sources: tuple[Any, ...], options: Mapping[str, Any]
 ) -> RegressionInputs:
     """What a marker or a call of ragauge_evaluate asks for."""
-    from ragauge.api.inputs.sources import named
-    from ragauge.api.regression import RegressionInputs
-    from ragauge.errors import UnknownName
+    from ragauge.core.errors import UnknownName
+    from ragauge.evaluation.regression.verb import RegressionInputs
+    from ragauge.verbs.sources import named
 
     known = ("system", "metrics", "judge", "name", "filter", "columns", "segments", "settings", "concurrency")
     for name in options:
@@ -257,7 +257,7 @@ def _found(source: Any, folders: tuple[Path, ...]) -> Any:
     for file in places:
         if file.exists():
             return str(file)
-    from ragauge.errors import UsageError
+    from ragauge.core.errors import UsageError
 
     raise UsageError(f"{source}: no such file; looked for {' and '.join(dict.fromkeys(map(str, places)))}.")
 

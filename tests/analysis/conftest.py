@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.gather import Visit
 from ragauge.metrics.facts import Facts
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.gather import Visit
 
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
-from ragauge.analysis.monitoring.watches import Watch
-from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
-from ragauge.data.config.gate import Drop
-from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.config.gate import Drop
+from ragauge.core.example import Example
+from ragauge.core.response import Passage, Response, Run
 from ragauge.metrics.base import Measured
-from ragauge.store.open import Store
+from ragauge.monitoring.series.monitor_specs import Watch
+from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+from ragauge.scores.request_stream import Arrival, ArrivedScore
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 TENANTS = ("acme", "bolt")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.judges.agreement import AgreementFigure, agreement, difference, fleiss_kappa, kappa
-from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report, verdicts_of
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.labelled import Labelled, LabelledPart
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.scores.agreement import AgreementFigure, agreement, difference, fleiss_kappa, kappa
+from ragauge.scores.judge_check import JudgeAnswers, PartVerdict, report, verdicts_of
 
 Table = list[list[int]]
 
@@ -281,7 +281,7 @@ def test_parts_of_one_question_and_its_passages_are_one_cluster() -> None:
 
 def test_one_item_tells_nothing_of_chance() -> None:
     """Of one item neither kappa nor alpha is 0: neither is defined, and each says why."""
-    from ragauge.analysis.judges.annotators import alphas_of
+    from ragauge.scores.annotators import alphas_of
 
     assert kappa([0], [1], 2) == AgreementFigure(None, reason="one item")
     assert alphas_of([[0.0, 1.0], [1.0]], ("nominal",)) == {"nominal": AgreementFigure(None, reason="one item")}

@@ -9,9 +9,9 @@ from datetime import timedelta
 import numpy as np
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.accounts import AlertAccount, account, bare, looked_at
-from ragauge.analysis.monitoring.watching import Alert
-from ragauge.reporting.alerts import alert_sections
+from ragauge.monitoring.alerts.tables import alert_sections
+from ragauge.monitoring.series.alert_details import AlertAccount, account, bare, looked_at
+from ragauge.monitoring.series.monitor_tracker import Alert
 
 WATCH = monitor(level=0.8, drop=None)
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, relevance_facts, response
 
-from ragauge.analysis.overview.alignment import AlignmentGatherer, Use
-from ragauge.analysis.results.overview import Alignment
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.gather import Visit
-from ragauge.data.facts import RelevanceFacts
+from ragauge.core.facts import RelevanceFacts
+from ragauge.evaluation.overview.alignment import AlignmentGatherer, Use
 from ragauge.metrics.facts import Facts
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.gather import Visit
+from ragauge.scores.results.overview import Alignment
 from ragauge.stats.intervals import scaled_wilson, wilson
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragauge.analysis.judges.agreement import kappa
-from ragauge.analysis.judges.annotators import alphas, alternatives, ceiling, people_of
-from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report
-from ragauge.api.judge_check import hold
-from ragauge.data.facts import SupportLabel
-from ragauge.data.labelled import TWO, Labelled, LabelledPart
-from ragauge.data.readers.labelled import read_labelled
-from ragauge.errors import GateFailed, NotEnoughData, UsageError
+from ragauge.core.errors import GateFailed, NotEnoughData, UsageError
+from ragauge.core.facts import SupportLabel
+from ragauge.core.human_labels import TWO, Labelled, LabelledPart
+from ragauge.labels.check.verb import hold
+from ragauge.readers.label_rows import read_labelled
+from ragauge.scores.agreement import kappa
+from ragauge.scores.annotators import alphas, alternatives, ceiling, people_of
+from ragauge.scores.judge_check import JudgeAnswers, PartVerdict, report
 from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
 
 SCALE: tuple[SupportLabel, ...] = ("supported", "contradicted", "not_in_context")

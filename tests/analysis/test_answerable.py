@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 import ragauge
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.missing_facts import describe_missing
-from ragauge.analysis.causes.verdicts import decide_verdict
-from ragauge.analysis.explaining.case import ExampleCase
-from ragauge.analysis.scores.segments import segments_of
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, RelevanceFacts
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.facts import AnswerFacts, Claim, Evidence, Rating, RelevanceFacts
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.missing_facts import describe_missing
+from ragauge.diagnosis.causes.verdicts import decide_verdict
+from ragauge.diagnosis.explain.case import ExampleCase
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
+from ragauge.scores.segments import segments_of
 
 SOURCE = Path(ragauge.__file__).parent
 GOLD = (Relevant(("a",)),)

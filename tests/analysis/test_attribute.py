@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import OwnTime
 
-from ragauge.analysis.causes.attribute import BY_NAME, ROWS, attribute
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.facts import (
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -25,9 +23,11 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.response import Citation, Passage, Response
+from ragauge.core.response import Citation, Passage, Response
+from ragauge.diagnosis.causes.attribution import BY_NAME, ROWS, attribute
 from ragauge.metrics.base import Measured
 from ragauge.metrics.facts import Facts
+from ragauge.scores.results.scorecard import Cause
 
 
 @dataclass(frozen=True)

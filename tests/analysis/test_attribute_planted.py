@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.planted.cases import planted_cases
 
-from ragauge.analysis.causes.attribute import ROWS, attribute
-from ragauge.analysis.causes.row import CauseRow
+from ragauge.diagnosis.causes.attribution import ROWS, attribute
+from ragauge.diagnosis.causes.cause_rule import CauseRow
 from ragauge.metrics.facts import Facts
 
 

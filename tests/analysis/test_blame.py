@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragauge.analysis.monitoring.blame import UNCLEAR, BlamedRequest, blamed
+from ragauge.monitoring.series.fault_attribution import UNCLEAR, BlamedRequest, blamed
 
 GOOD = [BlamedRequest(1.0, 1.0, "", 0.9)] * 80 + [BlamedRequest(1.0, 0.2, UNCLEAR, 0.1)] * 20
 POOR, REFUSED = BlamedRequest(1.0, 0.2, UNCLEAR, 0.1), BlamedRequest(1.0, 0.2, UNCLEAR, 0.9)

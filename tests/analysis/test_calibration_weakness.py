@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragauge.analysis.judges.calibration import describe_weakness, gained, is_constant
-from ragauge.analysis.results.scorecard import JudgeNote
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.calibrated.file import Base, CalibrationFile, LearnedFrom, Model
-from ragauge.judging.calibrated.judge import CalibratedJudge, judge_note
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.judges.calibrated.file import Base, CalibrationFile, LearnedFrom, Model
+from ragauge.judges.calibrated.judge import CalibratedJudge, judge_note
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.scores.calibration import describe_weakness, gained, is_constant
+from ragauge.scores.results.scorecard import JudgeNote
 from ragauge.stats.calibration import LabelledOdds, calibrate
 
 N, FOLDS = 120, 10

@@ -12,24 +12,24 @@ import polars as pl
 import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
-from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, Tables, build, read_metrics, warn
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
-from ragauge.analysis.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.frames import cause_frame, score_frame
-from ragauge.analysis.scores.gather import Visit, gather
-from ragauge.analysis.scores.quality import Quality, pick_worst
-from ragauge.analysis.scores.segments import segments_of
-from ragauge.data.example import Example, Relevant
-from ragauge.data.identity import plain
-from ragauge.data.response import Response, Run, Variant
-from ragauge.data.score import Score
+from ragauge.core.example import Example, Relevant
+from ragauge.core.identity import plain
+from ragauge.core.response import Response, Run, Variant
+from ragauge.core.score import Score
+from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.evaluation.scorecard.compute import EvaluatedRun, ExampleOutcomes, Tables, build, read_metrics, warn
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.frames import cause_frame, score_frame
+from ragauge.scores.gather import Visit, gather
+from ragauge.scores.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
+from ragauge.scores.quality import Quality, pick_worst
+from ragauge.scores.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
+from ragauge.scores.segments import segments_of
 from ragauge.stats.weighted import Interval
 
 METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "refusal_correctness", "answer_relevance"])

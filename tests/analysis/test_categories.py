@@ -8,16 +8,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores import arrays
-from ragauge.analysis.scores.arrays import ScoreArrays, by_example
-from ragauge.analysis.scores.categories import CategoryCollector, CategoryColumn
-from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
-from ragauge.analysis.scores.quality import worst_first
-from ragauge.analysis.scores.segments import MOST_VALUES, Segments, segments_of
-from ragauge.data.example import Example
-from ragauge.data.score import Score
+from ragauge.core.example import Example
+from ragauge.core.score import Score
+from ragauge.scores import arrays
+from ragauge.scores.arrays import ScoreArrays, by_example
+from ragauge.scores.categories import CategoryCollector, CategoryColumn
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.frames import cause_frame, failures, score_frame
+from ragauge.scores.quality import worst_first
+from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.segments import MOST_VALUES, Segments, segments_of
 
 
 @pytest.mark.parametrize(("different", "size"), [(1, 1), (256, 1), (257, 2), (70_000, 4)])

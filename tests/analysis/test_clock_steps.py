@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 import pytest
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
-from ragauge.analysis.monitoring.no_data_detection import quiet
-from ragauge.analysis.monitoring.replaying import gone_through, statuses
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.watches import Watch
-from ragauge.analysis.monitoring.watching import WatchState
-from ragauge.reporting.alerts import _left_out
+from ragauge.monitoring.alerts.tables import _left_out
+from ragauge.monitoring.replay.compute import gone_through, statuses
+from ragauge.monitoring.series.monitor_specs import Watch
+from ragauge.monitoring.series.monitor_tracker import WatchState
+from ragauge.monitoring.series.no_data_detection import quiet
+from ragauge.monitoring.series.series import ALL
+from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LEVEL = monitor(level=0.7, drop=None)

@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.analysis.comparison.alike import MeasurementSpec, comparable, is_paired
-from ragauge.analysis.comparison.changes import BaselineReader, failures_of
-from ragauge.analysis.comparison.pairs import Join
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.comparison import Failures, Matched
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import ScoreArrays, by_example
-from ragauge.analysis.scores.frames import cause_frame, score_frame
-from ragauge.data.response import Run
-from ragauge.data.score import Score
-from ragauge.errors import UsageError
+from ragauge.comparison.changes import BaselineReader, failures_of
+from ragauge.comparison.comparability import MeasurementSpec, comparable, is_paired
+from ragauge.comparison.pairs import Join
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Run
+from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.paired import agresti_min, paired_interval, unpaired_interval
+from ragauge.scores.arrays import ScoreArrays, by_example
+from ragauge.scores.frames import cause_frame, score_frame
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import Failures, Matched
+from ragauge.scores.results.scorecard import Cause
+from ragauge.stats.mean_difference import agresti_min, paired_interval, unpaired_interval
 
 Value = float | str  # a value, or a status without one
 

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 from tests.analysis.test_compare import Value, arrays
 
-from ragauge.analysis.comparison.alike import config_diff
-from ragauge.analysis.comparison.correction import Correction, tarone_holm
-from ragauge.analysis.comparison.pairs import Join
-from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
-from ragauge.analysis.diagnosis.readings import against_run
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.comparison import RunComparison
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
-from ragauge.data.response import Run
+from ragauge.comparison.comparability import config_diff
+from ragauge.comparison.correction import Correction, tarone_holm
+from ragauge.comparison.pairs import Join
+from ragauge.comparison.runs import Comparer, Corrected, corrected
+from ragauge.core.response import Run
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import Columns, ScoreArrays, by_example
+from ragauge.scores.indicators import against_run
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.overview import MeanEstimate
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from tests.building import example, passage, response
 
-from ragauge.analysis.overview.timings import ContextLengths, LengthGatherer, length_bands
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.analysis.scores.gather import Visit
-from ragauge.analysis.scores.values import Values
-from ragauge.data.response import REDACTED
-from ragauge.data.score import Score
+from ragauge.core.response import REDACTED
+from ragauge.core.score import Score
+from ragauge.evaluation.overview.timings import ContextLengths, LengthGatherer, length_bands
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.frames import score_frame
+from ragauge.scores.gather import Visit
+from ragauge.scores.values import Values
 from ragauge.stats.intervals import scaled_wilson
 
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]

@@ -8,9 +8,12 @@ from dataclasses import replace
 import pytest
 from tests.planted.cases import Case, planted_cases
 
-from ragauge.analysis.causes.attribute import ROWS
-from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.counterfactuals import (
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Evidence, FactsOf, Rating, RelevanceFacts
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import ROWS
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.counterfactuals import (
     CHANCE,
     NO_EXPERIMENT,
     NO_GOLD,
@@ -26,11 +29,8 @@ from ragauge.analysis.causes.counterfactuals import (
     outcome,
     tallies,
 )
-from ragauge.analysis.results.confirmed import Experiment, Graded
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Evidence, FactsOf, Rating, RelevanceFacts
-from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
+from ragauge.scores.results.experiments import Experiment, Graded
 
 GOLD = (Passage("gold", "gold", "The evidence."),)
 UNTESTED = {"system_failed", "missed_refusal", "misattributed"}

@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.causes.attribute import BY_NAME, ROWS
-from ragauge.analysis.diagnosis.concentration import Concentration, clearest
-from ragauge.analysis.diagnosis.diagnose import SegmentView, confidence, diagnose
-from ragauge.analysis.diagnosis.patterns import Match, matches
-from ragauge.analysis.diagnosis.readings import STARTING_POINTS, against_point, level_of, measured, words
-from ragauge.analysis.diagnosis.words import WORDS
-from ragauge.analysis.results.scorecard import Cause, Finding, Summary
-from ragauge.analysis.scores.frames import cause_frame
-from ragauge.analysis.scores.segments import Segments, tidy
+from ragauge.diagnosis.causes.attribution import BY_NAME, ROWS
+from ragauge.diagnosis.findings.cause_texts import WORDS
+from ragauge.diagnosis.findings.concentration import Concentration, clearest
+from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, confidence, diagnose
+from ragauge.diagnosis.findings.patterns import Match, matches
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.frames import cause_frame
+from ragauge.scores.indicators import STARTING_POINTS, against_point, level_of, measured, words
+from ragauge.scores.results.scorecard import Cause, Finding, Summary
+from ragauge.scores.segments import Segments, tidy
 from ragauge.stats.textbook_tests import fisher_greater
 from ragauge.stats.weighted import Interval
 

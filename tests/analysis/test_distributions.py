@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.overview.bins import MOST_BINS, amount_bins, distributions, metric_bins
-from ragauge.analysis.results.overview import Bin
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.analysis.scores.values import Values
-from ragauge.data.score import Score
+from ragauge.core.score import Score
+from ragauge.evaluation.overview.bins import MOST_BINS, amount_bins, distributions, metric_bins
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.frames import score_frame
+from ragauge.scores.results.overview import Bin
+from ragauge.scores.values import Values
 
 
 def values_of(**metrics: list[float | None]) -> Values:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.drift import exchanged, share
 
-from ragauge.analysis.monitoring.drift import drift
+from ragauge.monitoring.drift.compute import drift
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

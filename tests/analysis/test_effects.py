@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragauge.analysis.studies.effects import interactions, parameter_effects
-from ragauge.analysis.studies.race import losers
 from ragauge.metrics.catalogue import parse
+from ragauge.studies.effects import interactions, parameter_effects
+from ragauge.studies.sweep.race import losers
 
 METRIC = parse("context_recall")
 SPACE: dict[str, list[Any]] = {"k": [1, 5], "retriever": ["bm25", "hybrid"], "shown": [False, True]}

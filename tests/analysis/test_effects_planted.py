@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
-from ragauge.analysis.studies.race import losers
-from ragauge.engine.studies.racing import idle_parameters
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import may_be_best
+from ragauge.studies.effects import ParameterEffect, interactions, parameter_effects
+from ragauge.studies.sweep.race import losers
+from ragauge.studies.sweep.race_runner import idle_parameters
 
 METRIC, N = parse("token_f1"), 300
 SPACE: dict[str, list[Any]] = {

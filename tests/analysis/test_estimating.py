@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import ragauge
-from ragauge.analysis.estimating import (
+from ragauge.metrics.catalogue import parse
+from ragauge.scores.estimation import (
     ScoreSample,
     difference_test,
     examples_to_decide,
@@ -22,8 +23,7 @@ from ragauge.analysis.estimating import (
     judged_mean,
     quantiles,
 )
-from ragauge.analysis.scores.summarize import summary
-from ragauge.metrics.catalogue import parse
+from ragauge.scores.summarize import summary
 from ragauge.stats.weighted import Interval
 
 HOUSE = Path(ragauge.__file__).parent
@@ -39,7 +39,7 @@ CHOSEN = {
     "order_statistics",
     "detectable",
 }
-FORMULAS = ("analysis/explaining/means.py", "wilson")  # writes out the formula of an interval that the seam chose
+FORMULAS = ("diagnosis/explain/means.py", "wilson")  # writes out the formula of an interval that the seam chose
 N = 40
 RANDOM = np.random.default_rng(5)
 SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)
@@ -68,7 +68,7 @@ def test_nobody_else_chooses() -> None:
     """No module but the seam takes an interval of a mean, rate, quantile or difference, or a test of one."""
     users = {(place, name) for place, name in imported() if name in CHOSEN} - {FORMULAS}
     assert {name for _, name in users} == CHOSEN
-    assert {place for place, _ in users} == {"analysis/estimating.py"}
+    assert {place for place, _ in users} == {"scores/estimation.py"}
 
 
 @pytest.mark.parametrize("what", KNOWN)

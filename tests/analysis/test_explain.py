@@ -22,21 +22,21 @@ from tests.building import (
     response,
 )
 
-from ragauge.analysis.causes.attribute import ROWS, attribute
-from ragauge.analysis.explaining import causes as explaining
-from ragauge.analysis.explaining.explain import explain_example
-from ragauge.analysis.explaining.symbols import covered
-from ragauge.analysis.results.explanation import ExampleExplained, Worked
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.example import Relevant, Span
-from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
-from ragauge.data.response import Response
-from ragauge.data.score import Score
+from ragauge.core.example import Relevant, Span
+from ragauge.core.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
+from ragauge.core.response import Response
+from ragauge.core.score import Score
+from ragauge.diagnosis.causes.attribution import ROWS, attribute
+from ragauge.diagnosis.explain import causes as explaining
+from ragauge.diagnosis.explain.explanation import explain_example
+from ragauge.diagnosis.explain.symbols import covered
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.scores.results.explanation import ExampleExplained, Worked
+from ragauge.scores.results.scorecard import Cause
 
 FIRST, SECOND, THIRD = "It has 60 of them since 3 May 1999.", 'ACME said "there is nothing like it" of 12 %.', "Fine."
 ANSWER = f"{FIRST} {SECOND} {THIRD}"

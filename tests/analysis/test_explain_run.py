@@ -11,16 +11,16 @@ from tests.analysis.test_compare import Value, score
 from tests.analysis.test_diagnose import causes, found, summaries
 from tests.analysis.test_pattern_table import against, change
 
-from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.explaining.explain import MeansExplained, explain_run
-from ragauge.analysis.explaining.means import explain_mean
-from ragauge.analysis.results.explanation import MeanWorked
-from ragauge.analysis.results.scorecard import Finding, JudgeNote, ScorecardData
-from ragauge.analysis.scores.arrays import ScoreArrays, by_example
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.data.response import Run
-from ragauge.data.score import Score
+from ragauge.core.response import Run
+from ragauge.core.score import Score
+from ragauge.diagnosis.explain.explanation import MeansExplained, explain_run
+from ragauge.diagnosis.explain.means import explain_mean
+from ragauge.diagnosis.findings.diagnosis_builder import diagnose
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ScoreArrays, by_example
+from ragauge.scores.frames import score_frame
+from ragauge.scores.results.explanation import MeanWorked
+from ragauge.scores.results.scorecard import Finding, JudgeNote, ScorecardData
 
 
 def explained(

@@ -12,11 +12,11 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ragauge.analysis.estimating import ScoreSample, difference_test
-from ragauge.analysis.studies.effects import parameter_effects
-from ragauge.analysis.studies.race import losers
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.estimation import ScoreSample, difference_test
 from ragauge.stats.families import holm, looks, spent
+from ragauge.studies.effects import parameter_effects
+from ragauge.studies.sweep.race import losers
 
 SPACE: dict[str, list[Any]] = {"model": ["a", "b", "c"], "size": [1, 2, 3, 4], "k": [1, 2]}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.causes.attribute import judge_example
-from ragauge.data.example import Example
-from ragauge.data.facts import Evidence
-from ragauge.data.response import Passage, Response
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.example import Example
+from ragauge.core.facts import Evidence
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.engine.judges import build_judge
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import drive
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import drive
 from ragauge.metrics.facts import Facts
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/flawless"

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.comparison.gaps import best_of, by_segment, gaps_of, measurable
-from ragauge.analysis.comparison.pairs import FailedPairs, Pairs
+from ragauge.comparison.gaps.oracle_gaps import best_of, by_segment, gaps_of, measurable
+from ragauge.comparison.pairs import FailedPairs, Pairs
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
 

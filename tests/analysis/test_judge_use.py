@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 from tests.analysis.conftest import VisitsOf
 
-from ragauge.analysis.judges.agreement import spread
-from ragauge.analysis.judges.use import UseGatherer, lacks, metric_costs
-from ragauge.analysis.results.judging import AskedOf, Paid
-from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
-from ragauge.data.example import Example
-from ragauge.data.facts import (
+from ragauge.core.example import Example
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -26,9 +22,13 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.response import Response
+from ragauge.core.response import Response
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
+from ragauge.scores.agreement import spread
+from ragauge.scores.arrays import FAILED, SCORED, Columns
+from ragauge.scores.judge_usage import UseGatherer, lacks, metric_costs
+from ragauge.scores.results.judge_usage import AskedOf, Paid
 
 GOOD = Claim(1, "a", supporting=(1,), p=0.9)
 NO_VERDICT = Claim(2, "b", status="failed")

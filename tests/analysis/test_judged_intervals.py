@@ -9,29 +9,29 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.comparison.changes import change_of
-from ragauge.analysis.comparison.pairs import Join, Pairs, pair
-from ragauge.analysis.diagnosis.readings import STARTING_POINTS, estimate, level_of
-from ragauge.analysis.explaining.means import explain_mean
-from ragauge.analysis.results.change import SAME, WORSE
-from ragauge.analysis.results.summary import Summary
-from ragauge.analysis.scores.arrays import SCORED, Columns
-from ragauge.analysis.scores.summarize import summary
-from ragauge.data.codec import from_plain
-from ragauge.data.identity import plain
+from ragauge.comparison.changes import change_of
+from ragauge.comparison.pairs import Join, Pairs, pair
+from ragauge.core.codec import from_plain
+from ragauge.core.identity import plain
+from ragauge.diagnosis.explain.means import explain_mean
 from ragauge.engine.judge_error import judge_errors
 from ragauge.engine.judges import note_of
-from ragauge.gating.checking import ScoreSource, check_conditions
+from ragauge.evaluation.scorecard.tables import sections, track
+from ragauge.gating.check_builder import ScoreSource, check_conditions
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check
 from ragauge.gating.rules import Slices, rules_of
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.gating.tables import gate_texts as gate_words
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting import gate_words
-from ragauge.reporting.encoder import encode
-from ragauge.reporting.scorecard import sections, track
-from ragauge.reporting.words import estimate as said
-from ragauge.reporting.writers.terminal import track as drawn
-from ragauge.stats.instrument import JudgeMeanError
+from ragauge.rendering.encoder import encode
+from ragauge.rendering.words import estimate as said
+from ragauge.rendering.writers.terminal import track as drawn
+from ragauge.scores.arrays import SCORED, Columns
+from ragauge.scores.indicators import STARTING_POINTS, estimate, level_of
+from ragauge.scores.results.change import SAME, WORSE
+from ragauge.scores.results.summary import Summary
+from ragauge.scores.summarize import summary
+from ragauge.stats.judge_error import JudgeMeanError
 
 FAITHFULNESS = parse("faithfulness")
 ERROR = JudgeMeanError((0.3, 0.7), (-0.05, -0.05, 0.05), (0.07, 0.1, 0.07), 0.02, 0.04, 9, "9 sources")
@@ -163,7 +163,7 @@ def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error
     source = ScoreSource(
         lambda _: columns(new), lambda _: pairs(new, base), slices, slices, errors=errors, pair_errors=errors
     )
-    from ragauge.data.config.reading import read_config
+    from ragauge.core.config.config_loader import read_config
 
     return check_conditions(rules_of(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0][0]
 
@@ -213,9 +213,9 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
 @pytest.mark.parametrize("width", [80, 130])
 def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None:
     """In a column where there is room, else in a line under the table."""
-    from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-    from ragauge.data.response import Run
-    from ragauge.reporting.writers.terminal import terminal
+    from ragauge.core.response import Run
+    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 
     card = ScorecardData(
         Run("r1", "r"),

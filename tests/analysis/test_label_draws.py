@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.labels.drawing import SCHEMES, draw
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.scores.label_sample import SCHEMES, draw
 
 NAMES = {n: f"q{n} 0" for n in range(400)}
 SCORES = {n: (0.0 if n % 20 == 0 else 0.5 if n % 20 == 1 else 1.0) for n in range(400)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragauge.analysis.estimating import ScoreSample, rectified
-from ragauge.analysis.labels.planning import label_plan
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.labels.plan.compute import label_plan
+from ragauge.scores.estimation import ScoreSample, rectified
 
 
 def scores(total: int, keep: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,8 @@ from itertools import product
 
 import pytest
 
-from ragauge.analysis.causes.attribute import BY_NAME, judge_example
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import (
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -20,9 +19,10 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.label_facts import LabelFacts
-from ragauge.data.readability import Controls, ControlScale
-from ragauge.data.response import Passage, Response
+from ragauge.core.label_facts import LabelFacts
+from ragauge.core.readability import Controls, ControlScale
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import BY_NAME, judge_example
 from ragauge.metrics.facts import Facts
 
 ANSWER = "The tower is 300 metres tall. It stands in Porto."

@@ -11,17 +11,17 @@ import polars as pl
 import pytest
 from tests.building import passed_but
 
-from ragauge.analysis.overview.listing import ListedExtras, choose, cut, listed
-from ragauge.analysis.overview.run_counts import causes_by_segment
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
-from ragauge.analysis.scores.segments import Segments
-from ragauge.analysis.scores.values import Values
-from ragauge.analysis.scores.verdicts import ResponseVerdicts
-from ragauge.data.score import Score
+from ragauge.core.score import Score
+from ragauge.evaluation.overview.response_list import ListedExtras, choose, cut, listed
+from ragauge.evaluation.overview.run_counts import causes_by_segment
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ResponseIndex, ScoreArrays
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.frames import cause_frame, failures, score_frame
+from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.segments import Segments
+from ragauge.scores.values import Values
+from ragauge.scores.verdicts import ResponseVerdicts
 
 
 def run_of(

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from tests.analysis.test_overviews import made_up
 
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.missing_facts import describe_missing
-from ragauge.data.readability import Readability
+from ragauge.core.readability import Readability
+from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.diagnosis.causes.missing_facts import describe_missing
 from ragauge.metrics.not_read import why_not_read
 
 FACTS = ("verify_answer.support", "verify_reference", "rate_passages", "verify_answer.address", "agree")

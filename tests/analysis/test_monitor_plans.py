@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragauge.analysis.monitoring.planning import PlannedMonitor, monitor_plan, scores_like
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.monitoring.plan.compute import PlannedMonitor, monitor_plan, scores_like
 
 
 def test_more_scores_see_it_sooner() -> None:

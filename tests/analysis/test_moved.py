@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.comparison.changes import BaselineReader
-from ragauge.analysis.comparison.regressions import MOST_MOVED, Regressions
-from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
-from ragauge.analysis.scores.arrays import ScoreArrays, by_example
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.data.score import Score
+from ragauge.comparison.changes import BaselineReader
+from ragauge.comparison.regressions import MOST_MOVED, Regressions
+from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ScoreArrays, by_example
+from ragauge.scores.frames import score_frame
+from ragauge.scores.results.change import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 
 IDS = [f"q{n}" for n in range(60)]
 ALL = np.arange(60)

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
-from ragauge.analysis.card import Tables, read_metrics
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.overview.alignment import AlignmentGatherer, Use, third
-from ragauge.analysis.overview.listing import OverviewGatherer, choose
-from ragauge.analysis.results.overview import Alignment, Overview
-from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.analysis.scores.gather import Visit, gather
-from ragauge.analysis.scores.segments import segments_of
-from ragauge.analysis.scores.values import Values
-from ragauge.data.score import Score
+from ragauge.core.score import Score
+from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.evaluation.overview.alignment import AlignmentGatherer, Use, third
+from ragauge.evaluation.overview.response_list import OverviewGatherer, choose
+from ragauge.evaluation.scorecard.compute import Tables, read_metrics
 from ragauge.metrics.catalogue import select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
+from ragauge.scores.arrays import ResponseIndex, ScoreArrays
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.frames import score_frame
+from ragauge.scores.gather import Visit, gather
+from ragauge.scores.results.overview import Alignment, Overview
+from ragauge.scores.segments import segments_of
+from ragauge.scores.values import Values
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]

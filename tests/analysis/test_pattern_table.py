@@ -9,16 +9,16 @@ import pytest
 from tests.analysis.test_diagnose import causes, said, summary
 from tests.building import metric_change
 
-from ragauge.analysis.causes.attribute import ROWS as CAUSE_ROWS
-from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
-from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
-from ragauge.analysis.diagnosis.readings import Against, OracleRun
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.comparison import Matched, RunComparison
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.scorecard import Summary
-from ragauge.data.response import Run
+from ragauge.core.response import Run
+from ragauge.diagnosis.causes.attribution import ROWS as CAUSE_ROWS
+from ragauge.diagnosis.findings.diagnosis_builder import confidence_in, diagnose
+from ragauge.diagnosis.findings.patterns import PATTERNS, Match, matches
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.indicators import Against, OracleRun
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import Matched, RunComparison
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.scorecard import Summary
 from ragauge.stats.weighted import Interval
 
 # starting points as the reference prints them, A1's first; the others are ours

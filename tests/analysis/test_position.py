@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.judges.position import PositionProbe, position_probe
-from ragauge.data.labelled import AnswerPair, Better, Preference
+from ragauge.core.human_labels import AnswerPair, Better, Preference
+from ragauge.labels.probe.position_bias import PositionProbe, position_probe
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 OTHER: dict[Better | None, Better | None] = {0: 0, 1: 2, 2: 1, None: None}

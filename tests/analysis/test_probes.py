@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.judges.probes import WAVERING, JudgeProbes, ProbeCase, ProbeFinding, findings
-from ragauge.api.judge_probe import ProbeResult
-from ragauge.judging.probing.catalogue import PROBES
-from ragauge.stats.paired import agresti_min
+from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.compute import WAVERING, JudgeProbes, ProbeCase, ProbeFinding, findings
+from ragauge.labels.probe.verb import ProbeResult
+from ragauge.stats.mean_difference import agresti_min
 
 S, C, N = "supported", "contradicted", "not_in_context"
 

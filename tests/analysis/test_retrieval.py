@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, copies, evaluate_retrieval
-from ragauge.data.ranking import starts
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.ranking import starts
+from ragauge.evaluation.retrieval.compute import RetrievalReport, Topics, copies, evaluate_retrieval
 from ragauge.metrics.catalogue import select
 
 LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from ragauge.analysis.ranking.retrieval import ResultLists
-from ragauge.data.response import Passage
+from ragauge.core.response import Passage
+from ragauge.evaluation.retrieval.compute import ResultLists
 
 
 def test_length_is_known_without_reading() -> None:

@@ -8,14 +8,14 @@ from random import Random
 import polars as pl
 import pytest
 
-from ragauge.analysis.results.scorecard import Cause, Summary
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
-from ragauge.analysis.scores.segments import by_segment, query_length, segments_of, shortfall, tidy
-from ragauge.analysis.scores.summarize import summarize
-from ragauge.data.example import Example
-from ragauge.data.score import Score
+from ragauge.core.example import Example
+from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.frames import cause_frame, failures, score_frame
+from ragauge.scores.results.scorecard import Cause, Summary
+from ragauge.scores.segments import by_segment, query_length, segments_of, shortfall, tidy
+from ragauge.scores.summarize import summarize
 from ragauge.stats.weighted import Interval
 
 METRICS = [parse(name) for name in ("recall@5", "faithfulness", "unsupported")]

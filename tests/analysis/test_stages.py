@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, passage, response
 
-from ragauge.analysis.overview.alignment import Use
-from ragauge.analysis.overview.stages import StageGatherer
-from ragauge.analysis.results.overview import Stage
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.gather import Visit
-from ragauge.data.example import Example, Relevant, Span
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.evaluation.overview.alignment import Use
+from ragauge.evaluation.overview.stages import StageGatherer
 from ragauge.metrics.facts import Facts
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.gather import Visit
+from ragauge.scores.results.overview import Stage
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]

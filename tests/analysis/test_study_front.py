@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable
-from ragauge.analysis.studies.front import knee, knee_of, pareto_front
-from ragauge.analysis.studies.kinds import kind_of
-from ragauge.analysis.studies.means import trial_means
-from ragauge.analysis.studies.reading import read_trials
-from ragauge.analysis.studies.recommendation import StudyTarget
-from ragauge.data.study import Measurement, Study, Trial
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.study import Measurement, Study, Trial
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting.studies import study_sections
+from ragauge.scores.arrays import ScoreArrays
 from ragauge.stats.families import may_be_best
+from ragauge.studies.figures import StudyFigures, StudyKind, StudyTable
+from ragauge.studies.front import knee, knee_of, pareto_front
+from ragauge.studies.kinds import kind_of
+from ragauge.studies.means import trial_means
+from ragauge.studies.recommendation import StudyTarget
+from ragauge.studies.tables import study_sections
+from ragauge.studies.trial_summary import read_trials
 
 RECALL = parse("recall@5")
 
@@ -336,8 +336,8 @@ def test_segments_cost_the_main_difference_nothing() -> None:
 
 def test_many_segments_are_shown_by_what_they_say() -> None:
     """A terminal shows differences that are no chance, or the best of each segment; the page shows every row."""
-    from ragauge.reporting.sections import TableCell, plain
-    from ragauge.reporting.studies import study_sections
+    from ragauge.rendering.sections import TableCell, plain
+    from ragauge.studies.tables import study_sections
 
     def rows(base: str, *, whole: bool) -> tuple[list[tuple[TableCell, ...]], str]:
         (one,) = (one for one in study_sections(segmented().ask(base=base), whole=whole) if one.heading == "Segments")
@@ -356,8 +356,8 @@ def test_many_segments_are_shown_by_what_they_say() -> None:
 
 def test_labels_and_series_are_told_apart() -> None:
     """Labels of a chart stand a line apart where they would cover each other; no two of 18 series look alike."""
-    from ragauge.analysis.results.chart import ChartPoint, ReportChart
-    from ragauge.reporting.charts import studies as charts
+    from ragauge.scores.results.chart import ChartPoint, ReportChart
+    from ragauge.studies import charts
 
     points = tuple(
         ChartPoint(float(x), 0.5 + n / 1_000, "beaten", 0.4, 0.6, f"chunker:size={n}")

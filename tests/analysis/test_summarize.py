@@ -27,19 +27,19 @@ from tests.building import (
 )
 from tests.conftest import OwnTime
 
-from ragauge.analysis.results.scorecard import Summary
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.analysis.scores.segments import by_segment, tidy
-from ragauge.analysis.scores.summarize import MOST_REASONS, summarize
-from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
-from ragauge.data.identity import plain
-from ragauge.data.score import Score
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
+from ragauge.core.identity import plain
+from ragauge.core.score import Score
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.frames import score_frame
+from ragauge.scores.results.scorecard import Summary
+from ragauge.scores.segments import by_segment, tidy
+from ragauge.scores.summarize import MOST_REASONS, summarize
 from ragauge.stats.intervals import scaled_wilson, wilson
 
 NO_MATTER = Measured("not_applicable", reason="no reference answer")

@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.results.chart import ChartPoint, ReportChart
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.studies.context import context_told
-from ragauge.analysis.studies.figures import StudyFigures, StudyTable
-from ragauge.analysis.studies.front import knee, paired_knee
-from ragauge.analysis.studies.kinds import kind_of
-from ragauge.analysis.studies.sweep_charts import heat_map, precision_recall
-from ragauge.data.search_space import called
-from ragauge.data.study import Measurement, Study, Trial, TrialState
-from ragauge.reporting.charts.studies import study_chart
-from ragauge.stats.instrument import JudgeMeanError
+from ragauge.core.search_space import called
+from ragauge.core.study import Measurement, Study, Trial, TrialState
+from ragauge.scores.arrays import ScoreArrays
+from ragauge.scores.results.chart import ChartPoint, ReportChart
+from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.studies.charts import study_chart
+from ragauge.studies.context import context_told
+from ragauge.studies.figures import StudyFigures, StudyTable
+from ragauge.studies.front import knee, paired_knee
+from ragauge.studies.kinds import kind_of
+from ragauge.studies.sweep.charts import heat_map, precision_recall
 
 N = 200
 Planted = Callable[[Mapping[str, Any], np.random.Generator], np.ndarray[Any, Any]]
@@ -191,8 +191,8 @@ def test_segment_where_a_dropped_trial_wins_is_named() -> None:
 
 def test_tables_have_the_best_first_and_what_fell_apart() -> None:
     """Complete trials stand best first, many that may all be best are only counted, and what fell is apart."""
-    from ragauge.reporting.sections import plain
-    from ragauge.reporting.studies import study_sections
+    from ragauge.rendering.sections import plain
+    from ragauge.studies.tables import study_sections
 
     found = swept({"k": [*range(1, 10)]}, {"recall": lambda p, rng: rng.uniform(0, 1, N)}, fell={"k=3": 45, "k=5": 30})
     for trial in found.study.trials:
@@ -374,7 +374,7 @@ def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
         again = with_base(found, {"k": base})
         assert again.reading.recommendation.trial == f"k={base}"
         assert "it is the base" in again.reading.recommendation.reason
-    from ragauge.reporting.studies import study_sections
+    from ragauge.studies.tables import study_sections
 
     lead = " ".join(map(str, next(iter(study_sections(again))).lead))
     assert "By latency the trials cost about the same." in lead

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, norm
 
-from ragauge.analysis.judges.telling import detection, probabilities
+from ragauge.scores.detection_quality import detection, probabilities
 
 HUMAN = [False] * 10 + [True] * 30
 JUDGE = [False] * 6 + [True] * 4 + [False] * 3 + [True] * 27

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragauge.analysis.history.outcomes import Value, chosen, marks
-from ragauge.analysis.history.thresholds import ByOutcome, by_outcome, reached
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.outcomes import Value, chosen, marks
+from ragauge.evaluation.thresholds.compute import ByOutcome, by_outcome, reached
 from ragauge.stats.intervals import wilson
 
 STEPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tests.building import example, response
 
-from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.gather import Visit
+from ragauge.evaluation.overview.timings import SpendingGatherer, TimingGatherer
 from ragauge.metrics.answer.latency import Latency
 from ragauge.metrics.facts import Facts
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.gather import Visit
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]

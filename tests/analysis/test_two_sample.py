@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ragauge.analysis.sets.two_sample import told_apart
+from ragauge.testsets.stats.two_sample import told_apart
 
 
 @pytest.mark.parametrize(("sizes", "clustered"), [((60, 60), False), ((40, 120), False), ((80, 80), True)])

@@ -10,13 +10,13 @@ import pytest
 from tests.analysis.test_compare import arrays
 from tests.analysis.test_comparing import examples
 
-from ragauge.analysis.comparison.alike import NAME, unanswered
-from ragauge.analysis.comparison.pairs import Join
-from ragauge.analysis.comparison.runs import Comparer, corrected, grown
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.frames import cause_frame
+from ragauge.comparison.comparability import NAME, unanswered
+from ragauge.comparison.pairs import Join
+from ragauge.comparison.runs import Comparer, corrected, grown
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.frames import cause_frame
+from ragauge.scores.results.scorecard import Cause
 
 
 def causes(of: Mapping[str, str]) -> pl.DataFrame:

@@ -7,11 +7,8 @@ from random import Random
 
 import pytest
 
-from ragauge.analysis.causes.attribute import DECIDING, ROWS, attribute, judge_example, odds
-from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import (
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -22,9 +19,12 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.readability import ControlledFact, ControlScale, Readability
-from ragauge.data.response import Passage, Response
+from ragauge.core.readability import ControlledFact, ControlScale, Readability
+from ragauge.core.response import Passage, Response
+from ragauge.diagnosis.causes.attribution import DECIDING, ROWS, attribute, judge_example, odds
+from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.metrics.facts import Facts
+from ragauge.scores.results.scorecard import Cause
 from ragauge.text.table_rows import Layout
 
 HANDED_ON = (Passage("p1", "a", "one"), Passage("p2", "b", "two"))

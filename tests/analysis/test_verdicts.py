@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, case, claim
 
-from ragauge.analysis.causes.attribute import judge_example
-from ragauge.analysis.causes.score_bands import read_bands
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf, Rating, RelevanceFacts
-from ragauge.data.readability import ControlledFact, ControlScale, Readability
-from ragauge.data.response import Passage, Response
-from ragauge.data.verdict import ExampleVerdict
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf, Rating, RelevanceFacts
+from ragauge.core.readability import ControlledFact, ControlScale, Readability
+from ragauge.core.response import Passage, Response
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.diagnosis.causes.attribution import judge_example
+from ragauge.diagnosis.causes.score_bands import read_bands
 from ragauge.metrics.facts import Facts
 
 

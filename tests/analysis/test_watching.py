@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.monitored import FIRST, fallen_at_noon, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.accounts import account, looked_at
-from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
-from ragauge.analysis.monitoring.no_data_detection import quiet
-from ragauge.analysis.monitoring.replaying import Monitored, statuses
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.states import MonitorState, Seen
-from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
-from ragauge.reporting.alerts import monitored_sections
+from ragauge.monitoring.alerts.tables import monitored_sections
+from ragauge.monitoring.replay.compute import Monitored, statuses
+from ragauge.monitoring.series.alert_details import account, looked_at
+from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+from ragauge.monitoring.series.no_data_detection import quiet
+from ragauge.monitoring.series.series import ALL
+from ragauge.monitoring.series.states import MonitorState, Seen
+from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8
 LOOKS = st.lists(st.tuples(st.sampled_from(["ok", "off", "no_data", "error"]), st.integers(0, 90)), max_size=30)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.analysis.test_annotators import SCALE, labelled
 
-from ragauge.analysis.judges.agreement import Agreement, agreement, difference, fleiss_kappa
-from ragauge.analysis.judges.annotators import alphas, ceiling
-from ragauge.analysis.judges.telling import detection, probabilities
+from ragauge.scores.agreement import Agreement, agreement, difference, fleiss_kappa
+from ragauge.scores.annotators import alphas, ceiling
+from ragauge.scores.detection_quality import detection, probabilities
 
 DRAWS = np.random.default_rng(11)
 N = 120

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.analysis.scores.failed import FailedResponses
+from ragauge.diagnosis.findings.diagnosis_builder import diagnose
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.scores.failures import FailedResponses
+from ragauge.scores.results.scorecard import Cause
 
 ERROR = Cause("system_failed", "an exception", basis="record", shown_by="record")
 UNSUPPORTED = Cause("hallucinated", "a claim", basis="judge", shown_by="judge")

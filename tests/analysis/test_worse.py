@@ -9,9 +9,9 @@ import pytest
 from tests.analysis.test_diagnose import causes, said
 from tests.analysis.test_pattern_table import against, change
 
-from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop
-from ragauge.analysis.results.scorecard import Finding
+from ragauge.diagnosis.findings.diagnosis_builder import diagnose
+from ragauge.scores.results.change import ExampleDelta, MetricChange, SegmentDrop
+from ragauge.scores.results.scorecard import Finding
 
 
 def worse(*changes: MetricChange, judge_id: str = "", failed: int = 0) -> list[Finding]:

@@ -10,10 +10,10 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.api.baseline import baseline_run
-from ragauge.api.baselines import resolve
-from ragauge.store.open import open_store
-from ragauge.text.messages import speaking_of
+from ragauge.comparison.baselines.baseline import baseline_run
+from ragauge.comparison.baselines.verb import resolve
+from ragauge.core.messages import speaking_of
+from ragauge.store.store_access import open_store
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
 
 PASSAGES = ["The mast is 330 metres tall.", "It was raised in 1889."]
 ROWS = {

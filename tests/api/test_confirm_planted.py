@@ -10,14 +10,14 @@ import pytest
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
 
 import ragauge as rg
-from ragauge.analysis.causes.attribute import BY_NAME
-from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.counterfactuals import RIGHT, graded
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.diagnosis.causes.attribution import BY_NAME
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.counterfactuals import RIGHT, graded
+from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
 from ragauge.metrics.facts import Facts
-from ragauge.store.open import open_store
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.store.store_access import open_store
 from ragauge.systems.base import EVERY, Question, System
-from ragauge.systems.demo.systems import DONORS, documents, golden
 from ragauge.systems.reference.faults import DropGold, Fault, FaultySystem, IgnorePassages, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

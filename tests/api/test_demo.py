@@ -7,8 +7,8 @@ from tests.conftest import Demonstrated
 from tests.docs.pages import taken
 
 import ragauge as rg
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.demo.systems import build, golden
+from ragauge.evaluation.demo.demo_systems import build, golden
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.faults import FaultySystem
 
 (SHOWN,) = taken("README.md", "text")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.data.document_names import match_document_names
-from ragauge.store.open import open_store
+from ragauge.core.document_names import match_document_names
+from ragauge.store.store_access import open_store
 
 
 @pytest.mark.parametrize(

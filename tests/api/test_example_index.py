@@ -14,14 +14,14 @@ from tests.api.test_kept_cards import WRITES
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.analysis.scores.known import KnownScores
-from ragauge.analysis.scores.quality import Quality
-from ragauge.api.queries import example_index as module
-from ragauge.api.queries.columns import StoredColumns, failed_of, stored_verdicts
-from ragauge.api.queries.example_index import example_index
-from ragauge.data.verdict import VERDICTS
+from ragauge.core.verdict import VERDICTS
+from ragauge.diagnosis.examples import example_index as module
+from ragauge.diagnosis.examples.example_index import example_index
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import open_store
+from ragauge.scores.pass_status import KnownScores
+from ragauge.scores.quality import Quality
+from ragauge.store.store_access import open_store
+from ragauge.verbs.columns import StoredColumns, failed_of, stored_verdicts
 
 # what no list of examples shows, so that the next list is quick all the same
 NOT_LISTED = {

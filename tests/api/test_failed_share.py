@@ -9,7 +9,7 @@ import pytest
 from tests.api.test_rectified import label, right, towers
 
 import ragauge as rg
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 N, WRONG, DRAWN = 150, 30, 60
 TRUTH = sum(not right(i, WRONG) for i in range(N)) / N  # of examples fail, had people labeled all

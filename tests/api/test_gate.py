@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.errors import NotEnoughData
+from ragauge.core.errors import NotEnoughData
 from ragauge.gating.decide import points
 
-SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/gate.schema.json"
+SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/gate.schema.json"
 METRICS = "recall@5,faithfulness,latency"
 N = 80
 KINDS = ("lookup", "compare", "howto", "multi_hop")

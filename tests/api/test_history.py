@@ -14,11 +14,11 @@ from tests.api.test_baseline import OTHER
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.analysis.results.history_rows import HistoryRow
-from ragauge.api.runs import runs_table
-from ragauge.data.verdict import RULE_VERSION
-from ragauge.reporting.verdict_words import count_words
-from ragauge.store.open import open_store
+from ragauge.core.verdict import RULE_VERSION
+from ragauge.evaluation.runs.verb import runs_table
+from ragauge.rendering.verdict_texts import count_words
+from ragauge.scores.results.history_rows import HistoryRow
+from ragauge.store.store_access import open_store
 
 METRICS = "recall@5,mrr,faithfulness,latency"
 

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 import ragauge as rg
-from ragauge.api.inputs import imports
-from ragauge.data.readers import source as readers
+from ragauge.readers import source as readers
+from ragauge.verbs import imports
 
 ROWS = [
     {

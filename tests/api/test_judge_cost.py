@@ -15,9 +15,9 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.api.evaluate import dry_run
-from ragauge.api.options import EvaluateOptions
-from ragauge.reporting.encoder import encode
+from ragauge.evaluation.evaluate.verb import dry_run
+from ragauge.rendering.encoder import encode
+from ragauge.verbs.evaluate_options import EvaluateOptions
 
 pytestmark = pytest.mark.server
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.api.queries.judge_named import judge_named, judges_meant
-from ragauge.errors import UnknownName, UsageError
-from ragauge.store.open import Store, open_store
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.store.store_access import Store, open_store
+from ragauge.verbs.judge_lookup import judge_named, judges_meant
 
 FUSED, CLAIMS = "openai:gpt-5-mini#1a", "openai:gpt-5-mini#2b"
 OLD, NEW = "calibrated:local:overlap-1#3c", "calibrated:local:overlap-1#4d"

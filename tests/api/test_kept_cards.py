@@ -17,22 +17,22 @@ from tests.building import evidence, relevance_facts
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.api import cards
-from ragauge.api.compare import comparison_state
-from ragauge.data.ask import ModelName
-from ragauge.data.document import IndexListing
-from ragauge.data.label import Label
-from ragauge.data.verdict import ExampleVerdict
+from ragauge.comparison.verb import comparison_state
+from ragauge.core.ask import ModelName
+from ragauge.core.document import IndexListing
+from ragauge.core.label import Label
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.evaluation.scorecard import cards
 from ragauge.metrics.base import Measured
+from ragauge.scores.results.scorecard import Cause
 from ragauge.store.calls import Call
 from ragauge.store.cards import CardKey
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.labels import LabelDraw
-from ragauge.store.open import Store, open_store
 from ragauge.store.run_log import Note, Pointer
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 MOST_STATEMENTS = 25
 # what a scorecard is computed from; `store.cards` counts writes to each, or it is never changed

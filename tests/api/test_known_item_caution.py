@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.known_items import known_item_caution
+from ragauge.scores.known_items import known_item_caution
 
 SAID = "lexical against dense retrieval"
 TEXTS = {f"d{n}": f"Crane {n} was built by Tarn{n}." for n in range(8)}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.api.labelling import GivenLabel, give_label, label_sheet
-from ragauge.data.label import part_text
-from ragauge.data.verdict import ExampleVerdict
-from ragauge.store.open import open_store
+from ragauge.core.label import part_text
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.labels.label.label_session import GivenLabel, give_label, label_sheet
+from ragauge.store.store_access import open_store
 
 N, DRAWN = 12, 4
 

@@ -11,8 +11,8 @@ import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 
 import ragauge as rg
-from ragauge.api.monitor_replay import ReplayResult
-from ragauge.store.open import open_store
+from ragauge.monitoring.replay.verb import ReplayResult
+from ragauge.store.store_access import open_store
 
 CONFIG: dict[str, Any] = {
     "monitor": {

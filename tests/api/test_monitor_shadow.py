@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.monitoring.shadow import RetrievedDocuments, retrieved_documents, shadow_verdict
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.api.monitor_shadow import ShadowResult, monitor_shadow
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.monitoring.shadow.compute import RetrievedDocuments, retrieved_documents, shadow_verdict
+from ragauge.monitoring.shadow.verb import ShadowResult, monitor_shadow
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.overview import MeanEstimate
 from ragauge.stats.weighted import Interval
 
 TEXT = "The router of floor {n} is reset by holding its button for ten seconds."

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 import ragauge as rg
-from ragauge.data.facts import RelevanceFacts
-from ragauge.reporting.explain import example_sections
-from ragauge.reporting.one_example import sections
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.core.facts import RelevanceFacts
+from ragauge.diagnosis.examples.one_example import sections
+from ragauge.diagnosis.explain.tables import example_sections
+from ragauge.rendering.writers.terminal import terminal
 
 NAME = "answer_relevance:by=sentence"
 LAKE = "Our founder sails on a lake."

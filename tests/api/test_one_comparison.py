@@ -11,8 +11,8 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.analysis.results.comparison import Flips
-from ragauge.reporting.comparing.words import sentence
+from ragauge.comparison.tables.words import sentence
+from ragauge.scores.results.comparison import Flips
 
 METRICS = "recall@5,context_recall,faithfulness,answer_correctness,latency"
 GATED = ("recall@5", "faithfulness", "answer_correctness")

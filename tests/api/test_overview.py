@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.overview import listing
-from ragauge.analysis.results.overview import Overview
+from ragauge.evaluation.overview import response_list as listing
+from ragauge.scores.results.overview import Overview
 
 Row = dict[str, Any]
 

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 import ragauge as rg
 from ragauge.cli.main import app
-from ragauge.data.object_lookup import load
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.object_lookup import load
 from ragauge.engine import execute, pool
-from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
 
 STORE = "sqlite:///own.db"

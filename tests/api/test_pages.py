@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.api.runs import OpenRun
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response, Run
-from ragauge.errors import UnknownName, UsageError
-from ragauge.store.open import open_store
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response, Run
+from ragauge.evaluation.runs.verb import OpenRun
+from ragauge.store.store_access import open_store
 
 METRICS = "recall@5,mrr,ndcg@5,latency"
 

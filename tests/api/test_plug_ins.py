@@ -17,10 +17,10 @@ from tests.engine.tiny_judge import TinyJudge
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.object_lookup import registered
-from ragauge.data.readers.source import records
+from ragauge.core.errors import DataError, JudgeError, UnknownName, UsageError
+from ragauge.core.object_lookup import registered
 from ragauge.engine.judges import build_judge
-from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
+from ragauge.readers.source import records
 
 EXAMPLE = Path(__file__).parents[2] / "examples/plugin"
 COMMANDS = [command for block in taken("docs/plug-ins.md", "console") for command in block.commands]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ragauge import origin
-from ragauge.api import project_files
-from ragauge.api.options import InitOptions
-from ragauge.api.project import begin
-from ragauge.api.project_files import needs_of
+from ragauge.core import origin
+from ragauge.evaluation.init import project_files
+from ragauge.evaluation.init.project import begin
+from ragauge.evaluation.init.project_files import needs_of
+from ragauge.verbs.evaluate_options import InitOptions
 
 YAML_VERSION = metadata.version("pyyaml")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.api.inputs.sources import Answered, InputSource
-from ragauge.api.verbs import finish
-from ragauge.data.document import Document
-from ragauge.data.example import Example, Relevant
+from ragauge.core.document import Document
+from ragauge.core.example import Example, Relevant
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
+from ragauge.verbs.coroutines import finish
+from ragauge.verbs.sources import Answered, InputSource
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 absent = pytest.mark.skipif(not DATA.exists(), reason="the data sets are not beside the repository")
@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
     """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
-    from ragauge.api.evaluate import evaluated as evaluated_source
-    from ragauge.api.options import EvaluateOptions
-    from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.evaluation.evaluate.verb import evaluated as evaluated_source
+    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.verbs.evaluate_options import EvaluateOptions
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
     pairs = tuple((example, system.respond(example)) for example in examples)
@@ -124,8 +124,8 @@ def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
 
 
 async def _imported(path: Path, store: str) -> rg.Scorecard:
-    from ragauge.api.evaluate import evaluated as evaluated_source
-    from ragauge.api.options import EvaluateOptions
+    from ragauge.evaluation.evaluate.verb import evaluated as evaluated_source
+    from ragauge.verbs.evaluate_options import EvaluateOptions
 
     source = InputSource((str(path),), system="model1")
     return await evaluated_source(EvaluateOptions(source, workers=1, store=store))

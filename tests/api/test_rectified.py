@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.estimating import LEAST_LABELS, ScoreSample, interval_of_mean, rectified
-from ragauge.analysis.scores.arrays import SCORED, Columns, by_example
-from ragauge.errors import UsageError
-from ragauge.stats.rectified import LabelSample, rectified_mean
-from ragauge.store.open import open_store
+from ragauge.core.errors import UsageError
+from ragauge.scores.arrays import SCORED, Columns, by_example
+from ragauge.scores.estimation import LEAST_LABELS, ScoreSample, interval_of_mean, rectified
+from ragauge.stats.ppi_mean import LabelSample, rectified_mean
+from ragauge.store.store_access import open_store
 
 UNSEEN = 5  # of every fifth answer people see a fault that the judge does not: the passage is of another tower
 

@@ -153,7 +153,7 @@ def test_stages_are_timed_apart(app: Path) -> None:
 
 
 def _pairs(run: rg.OpenRun) -> list[tuple[rg.Example, rg.Response]]:
-    from ragauge.store.open import open_store
+    from ragauge.store.store_access import open_store
 
     with open_store(run.url) as store:
         return list(store.runs.pairs(run.run.run_id))

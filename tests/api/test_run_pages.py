@@ -10,8 +10,8 @@ from tests.api.test_baseline import METRICS, evaluated, rows
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.store.open import open_store
 from ragauge.store.question_runs import QuestionInRun
+from ragauge.store.store_access import open_store
 
 
 @pytest.fixture

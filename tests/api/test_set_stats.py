@@ -12,7 +12,7 @@ from scipy.stats import ttest_1samp
 from tests.api.test_one_comparison import PAIRS, evaluated, rows
 
 import ragauge as rg
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 
 
 def _written(folder: Path, made: list[dict[str, Any]], name: str = "set.jsonl") -> Path:

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.scores.summarize import summarize
-from ragauge.api.queries.columns import StoredColumns
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store, open_store
+from ragauge.scores.summarize import summarize
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store, open_store
+from ragauge.verbs.columns import StoredColumns
 
 METRICS = [parse(name) for name in ("recall@5", "faithfulness", "latency", "mrr")]
 

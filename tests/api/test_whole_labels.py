@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.stats.rectified import LabelSample, rectified_mean
-from ragauge.store.open import open_store
+from ragauge.stats.ppi_mean import LabelSample, rectified_mean
+from ragauge.store.store_access import open_store
 
 Row = dict[str, Any]
 METRICS = ("answer_relevance", "refusal_correctness", "answer_contains")

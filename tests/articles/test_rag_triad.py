@@ -13,7 +13,7 @@ import pytest
 from tests.articles.house_model import HouseModel
 
 import ragauge as rg
-from ragauge.data.facts import RelevanceFacts
+from ragauge.core.facts import RelevanceFacts
 
 CHUNKS = [
     {"id": "c1", "text": "Refunds are paid within 14 days."},

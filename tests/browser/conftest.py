@@ -22,9 +22,9 @@ from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.conftest import Demonstrated
 
 import ragauge as rg
-from ragauge.analysis.results.overview import Overview
-from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-from ragauge.reporting.html import html as page
+from ragauge.evaluation.scorecard.html import html as page
+from ragauge.scores.results.overview import Overview
+from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = "apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation fonts-dejavu-core"

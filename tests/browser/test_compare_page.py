@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import LOOKS, Trap, Window
 from tests.reporting.test_compare_reports import compared, comparison
 
-from ragauge.reporting.html import comparison_html
+from ragauge.evaluation.scorecard.html import comparison_html
 
 pytestmark = pytest.mark.browser
 

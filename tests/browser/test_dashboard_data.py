@@ -14,7 +14,7 @@ from tests.browser.test_dashboard import SCHEMES, opened, serving
 from tests.browser.test_report_accessible import COLOUR, CONTRAST, axe
 
 import ragauge as rg
-from ragauge.api.judges import judges
+from ragauge.labels.judges.verb import judges
 
 # together they took 9 minutes on two cores beside other work, a third of it for what they look at
 pytestmark = [pytest.mark.browser, pytest.mark.prove, pytest.mark.realdata, pytest.mark.timeout(900)]

@@ -17,8 +17,8 @@ from tests.browser.test_report_accessible import axe
 from tests.conftest import Demonstrated
 
 import ragauge as rg
-from ragauge.data.label import Label
-from ragauge.store.open import open_store
+from ragauge.core.label import Label
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.browser
 

@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.browser.conftest import PATIENCE
 
-from ragauge.data.label import LabelTask, label_key
-from ragauge.data.readers.labels import LabelSource, read_labels
+from ragauge.core.label import LabelTask, label_key
 from ragauge.engine.label_questions import choices_of, scale_of
-from ragauge.reporting.label_page import LabelAsking, label_page
+from ragauge.labels.label.page_parts import LabelAsking, label_page
+from ragauge.readers.labels import LabelSource, read_labels
 from ragauge.text.sentences import split
 
 pytestmark = pytest.mark.browser

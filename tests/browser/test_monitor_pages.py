@@ -15,10 +15,10 @@ from tests.monitoring.conftest import TRACE
 from tests.web.test_monitor import watched_store
 
 import ragauge as rg
-from ragauge.data.response import Response
+from ragauge.core.response import Response
+from ragauge.monitoring.alerts.alert_worker import judge_series
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.watcher import judge_series
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.browser
 UI = "\nui: {regression_set: regression.jsonl}\n"

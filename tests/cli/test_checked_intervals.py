@@ -18,7 +18,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = "faithfulness,unsupported,context_recall"

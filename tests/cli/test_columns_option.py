@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.cli.conftest import Cli
 
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 APP = """
 def answer(question):
@@ -87,7 +87,7 @@ def test_init_with_columns_that_no_file_has(cli: Cli, folder: Path) -> None:
 
 def test_columns_in_python(cli: Cli, folder: Path) -> None:
     """The verb takes the same as the command, under the names that evaluate uses."""
-    from ragauge.api.run import run
+    from ragauge.evaluation.run.verb import run
 
     found = run(
         "shop:answer", str(folder / "fragen.csv"), columns={"query": "frage", "query_id": "nr"}, segments="thema"

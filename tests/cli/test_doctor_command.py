@@ -17,8 +17,8 @@ from tests.loopback.server import FaultyServer
 from tests.loopback.service import FlakyService
 from tests.store.test_integrity import damage
 
-from ragauge.data.providers import PROVIDERS
-from ragauge.engine.doctor import PROXIES
+from ragauge.core.providers import PROVIDERS
+from ragauge.evaluation.doctor.checks import PROXIES
 
 SECRET = "sk-very-secret"  # noqa: S105 - of this test
 
@@ -31,7 +31,7 @@ def by_name(done: Done) -> dict[str, dict[str, Any]]:
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key and no base URL in the environment, a folder of its own, and room enough wherever that is."""
-    monkeypatch.setattr("ragauge.api.doctor.LEAST_SPACE", 0)
+    monkeypatch.setattr("ragauge.evaluation.doctor.verb.LEAST_SPACE", 0)
     for place in PROVIDERS.values():
         for name in (*place.keys, place.variable):
             monkeypatch.delenv(name, raising=False)
@@ -51,7 +51,7 @@ def test_a_fresh_folder_is_healthy(cli: Cli) -> None:
 
 def test_a_broken_judge_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that supports everything is told: exit 1, with what it found and what to do."""
-    from ragauge.engine import doctor
+    from ragauge.evaluation.doctor import checks as doctor
 
     monkeypatch.setattr(doctor, "CHANGED", doctor.SENTENCE)
     done = cli("doctor")

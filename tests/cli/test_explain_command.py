@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.cli.test_run_commands import validator
 
-from ragauge.analysis.causes.attribute import ROWS
+from ragauge.diagnosis.causes.attribution import ROWS
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 import ragauge as rg
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
 
 ROWS = [
     {

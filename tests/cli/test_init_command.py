@@ -12,9 +12,9 @@ import yaml
 from tests.cli.conftest import Cli
 from tests.store.unprivileged import run_python
 
-from ragauge.api.validate import validate
-from ragauge.data.readers.source import read_set
-from ragauge.systems.project_scan import scan_project
+from ragauge.evaluation.doctor.validate import validate
+from ragauge.evaluation.init.project_scan import scan_project
+from ragauge.readers.source import read_set
 
 RAG = """
 raise SystemExit("nothing of the project is run")

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Cli
 
 import ragauge as rg
-from ragauge.api.inputs.sources import store_url
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
+from ragauge.verbs.sources import store_url
 
 N = 100
 

@@ -17,7 +17,7 @@ from tests.cli.conftest import Cli
 from tests.loopback.server import FaultyServer, _send
 
 import ragauge as rg
-from ragauge.errors import JudgeError
+from ragauge.core.errors import JudgeError
 
 pytestmark = pytest.mark.server
 KEY = "Zebra quartz+77/Q=ü"  # looks like no provider's key, and changes when it is quoted

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli, Row, write
 
-from ragauge.data.label import guideline_of, label_key
-from ragauge.store.open import open_store
+from ragauge.core.label import guideline_of, label_key
+from ragauge.store.store_access import open_store
 
 KEY = label_key("support", "Who?", ["Ada did."], "Ada.")
 

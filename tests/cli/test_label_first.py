@@ -13,8 +13,8 @@ import pytest
 from tests.cli.conftest import Cli
 
 import ragauge as rg
-from ragauge.analysis.diagnosis.label_advice import MAX_WIDTH, advise_labels
-from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.diagnosis.findings.label_advice import MAX_WIDTH, advise_labels
+from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
 N = 50

@@ -10,8 +10,8 @@ import pytest
 from bench.peoples_scores import DATA, HELD, LABELS, METRIC, SYSTEMS, WIDE, answered, measure, scored
 from tests.cli.conftest import Cli, write
 
-from ragauge.analysis.estimating import ScoreSample, rectified
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.estimation import ScoreSample, rectified
 
 pytestmark = [
     pytest.mark.realdata,

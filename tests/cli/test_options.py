@@ -14,14 +14,17 @@ import typer
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.api import label_options, monitor_options, options, study_options
-from ragauge.api.queries import options as queries
-from ragauge.api.study_options import SweepOptions
 from ragauge.cli.commands import COMMANDS, loaded
 from ragauge.cli.main import main
-from ragauge.cli.options import typed_fields
-from ragauge.data.config.sweep import SweepSection
-from ragauge.text.messages import command, speak_of
+from ragauge.core.config.sweep import SweepSection
+from ragauge.core.messages import command, speak_of
+from ragauge.labels.label import options as label_options
+from ragauge.monitoring import options as monitor_options
+from ragauge.studies import options as study_options
+from ragauge.studies.options import SweepOptions
+from ragauge.verbs import evaluate_options as options
+from ragauge.verbs import options as queries
+from ragauge.verbs.command_options import typed_fields
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "thresholds", "ui", "validate")  # plain verbs alone: they read, and wait for nothing
@@ -108,7 +111,7 @@ def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
 
 def test_every_class_of_options_is_a_commands() -> None:
     """No class of options is left without a command that takes it."""
-    source = "".join(path.read_text() for path in Path(options.__file__).parents[1].glob("cli/*.py"))
+    source = "".join(path.read_text() for path in Path(options.__file__).parents[1].rglob("*command.py"))
     assert not [kind.__name__ for kind in OPTIONS if kind.__name__ not in source and not kind.__subclasses__()]
 
 

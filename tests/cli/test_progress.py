@@ -12,10 +12,10 @@ from tests.engine.model_rows import rows
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.cli.output import progress_line, progress_text
-from ragauge.data.ask import Usage
+from ragauge.core.ask import Usage
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.execute import Progress
+from ragauge.verbs.command_output import progress_line, progress_text
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def test_a_narrow_terminal_keeps_what_matters(width: int, line: str) -> None:
 def test_a_log_hears_of_long_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no terminal is, a line comes at the start, at every tenth, and after half a minute without one."""
     clock = [0.0]
-    monkeypatch.setattr("ragauge.cli.output.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("ragauge.verbs.command_output.time.monotonic", lambda: clock[0])
     with progress_line(quiet=False) as moved:
         for second, done in ((0, 0), (5, 1), (29, 2), (31, 2), (40, 3), (50, 10)):
             clock[0] = 100.0 + second

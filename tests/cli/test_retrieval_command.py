@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ragauge.cli.retrieval import retrieval
-from ragauge.errors import DataError, RagaugeError, UsageError
+from ragauge.core.errors import DataError, RagaugeError, UsageError
+from ragauge.evaluation.retrieval.command import retrieval
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden/retrieval"
 QRELS, RUN = str(GOLDEN / "qrels.txt"), str(GOLDEN / "run.txt")

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from tests.cli.conftest import Cli
 
-SCHEMAS = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema"
+SCHEMAS = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema"
 GOLDEN = Path(__file__).resolve().parents[1] / "golden/retrieval"
 
 

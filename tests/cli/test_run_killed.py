@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.loopback.service import FlakyService
 
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 CONCURRENCY = 32

@@ -12,7 +12,7 @@ from tests.testsets.writing_server import corpus as pages
 from tests.testsets.writing_server import writing
 
 import ragauge as rg
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.cli.conftest import Cli, ten, write
 from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
-from ragauge.data.readers.source import read_set
+from ragauge.readers.source import read_set
 
 pytestmark = pytest.mark.server
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,18 +15,18 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.explaining.case import ExampleCase
-from ragauge.analysis.explaining.ranks import OF_NEIGHBOURS
 from ragauge.cli.main import main
-from ragauge.components.ann.index import grid_of, index_of
-from ragauge.components.ann.vectors import read_vectors
-from ragauge.data.example import Example
-from ragauge.data.ranking import FoundNeighbours
-from ragauge.data.response import Response
-from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.core.example import Example
+from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.response import Response
+from ragauge.diagnosis.explain.case import ExampleCase
+from ragauge.diagnosis.explain.ranks import OF_NEIGHBOURS
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.facts import Facts
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
+from ragauge.studies.ann.index import grid_of, index_of
+from ragauge.studies.ann.vectors import read_vectors
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((5_000, 24), dtype=np.float32)
@@ -342,7 +342,7 @@ KILLED = """
 import sys, time
 import numpy as np
 import ragauge as rg
-from ragauge.components.ann.faiss_index import FaissIvf
+from ragauge.studies.ann.faiss_index import FaissIvf
 url, log, lists = sys.argv[1:]
 build = FaissIvf.build
 def noted(self, vectors, metric, **parameters):

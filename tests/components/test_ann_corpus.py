@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.studies.ann import BY_LABELS, LOST
 from ragauge.cli.main import main
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.studies.ann.compute import BY_LABELS, LOST
 
 COUNT, WIDTH = 600, 16
 RNG = np.random.default_rng(3)

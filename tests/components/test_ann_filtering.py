@@ -11,19 +11,19 @@ import polars as pl
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.results.chart import ReportChart
-from ragauge.analysis.studies.figures import StudyTable
-from ragauge.analysis.studies.filtered import crossover
-from ragauge.cli.options import conditions
-from ragauge.components.ann.exact import ExactSearch, exact_neighbours
-from ragauge.components.ann.filtering import FilteredSearch, Passing, Truth, filtered_grid
-from ragauge.components.ann.index import LIBRARIES, AnnIndex, index_of
-from ragauge.components.ann.vectors import passing_where
-from ragauge.data.ranking import FoundNeighbours
-from ragauge.errors import DataError, RagaugeError, UnknownName, UsageError
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.errors import DataError, RagaugeError, UnknownName, UsageError
+from ragauge.core.ranking import FoundNeighbours
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Ratio, Undefined
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.scores.results.chart import ReportChart
+from ragauge.studies.ann.exact import ExactSearch, exact_neighbours
+from ragauge.studies.ann.filter_results import crossover
+from ragauge.studies.ann.index import LIBRARIES, AnnIndex, index_of
+from ragauge.studies.ann.search_filters import FilteredSearch, Passing, Truth, filtered_grid
+from ragauge.studies.ann.vectors import passing_where
+from ragauge.studies.figures import StudyTable
+from ragauge.verbs.command_options import conditions
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"
 RNG = np.random.default_rng(0)

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.studies.figures import StudyTable
-from ragauge.components.ann.index import AnnIndex, index_of
-from ragauge.components.ann.timing import BuiltIndex, Concurrency, resident_bytes, threads_of
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.studies.ann.index import AnnIndex, index_of
+from ragauge.studies.ann.index_benchmark import BuiltIndex, Concurrency, resident_bytes, threads_of
+from ragauge.studies.figures import StudyTable
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((3_000, 16), dtype=np.float32)
@@ -119,8 +119,8 @@ def test_memory_is_what_the_process_grew_by() -> None:
     """Of a flat index of 20 MB about 20 MB, whatever was allocated and freed on the way; a server's is not told."""
     script = (
         "import numpy as np\n"
-        "from ragauge.components.ann.index import AnnIndex\n"
-        "from ragauge.components.ann.timing import BuiltIndex\n"
+        "from ragauge.studies.ann.index import AnnIndex\n"
+        "from ragauge.studies.ann.index_benchmark import BuiltIndex\n"
         "class Copied(AnnIndex):\n"
         "    def build(self, vectors, metric):\n"
         "        waste = np.concatenate([vectors, vectors])\n"
@@ -147,9 +147,9 @@ def test_memory_is_undefined_where_it_cannot_be_told(monkeypatch: pytest.MonkeyP
     """Without /proc, or where the process shrank, there is no number and no error."""
     shrinking = iter([9_000, 8_000])
     with monkeypatch.context() as patch:
-        patch.setattr("ragauge.components.ann.timing.resident_bytes", lambda: next(shrinking))
+        patch.setattr("ragauge.studies.ann.index_benchmark.resident_bytes", lambda: next(shrinking))
         assert BuiltIndex.of(index_of("null"), VECTORS, "l2").memory is None
-    monkeypatch.setattr("ragauge.components.ann.timing.Path", lambda _: Path("no") / "such" / "file")
+    monkeypatch.setattr("ragauge.studies.ann.index_benchmark.Path", lambda _: Path("no") / "such" / "file")
     assert resident_bytes() is None
     assert BuiltIndex.of(index_of("null"), VECTORS, "l2").memory is None
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.studies.figures import StudyTable
 from ragauge.cli.main import main
-from ragauge.components.chunking.alignment import Piece, align
-from ragauge.components.chunking.chunkers import chunker_of, grid_of
-from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.readers.chroma import placed_quotes, plain_texts, read_chroma
-from ragauge.errors import DataError, MissingExtra, UnknownName, UsageError
+from ragauge.core.errors import DataError, MissingExtra, UnknownName, UsageError
+from ragauge.readers.chroma import placed_quotes, plain_texts, read_chroma
+from ragauge.studies.chunking.alignment import Piece, align
+from ragauge.studies.chunking.chunkers import chunker_of, grid_of
+from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
+from ragauge.studies.chunking.tokens import TokenisedDocument
+from ragauge.studies.figures import StudyTable
 from ragauge.text.tokens import count
 
 TEXT = "The hub is grey.\n\nIt pairs with 60 devices; naïve users — 東京 — pair one. " * 6 + "The end 🎉 is near."
@@ -92,7 +92,7 @@ def test_lists_multiply() -> None:
 
 def test_missing_library_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the library the error holds the pip line."""
-    monkeypatch.setattr("ragauge.engine.studies.importing.is_there", lambda module: module != "chonkie")
+    monkeypatch.setattr("ragauge.core.class_lookup.is_there", lambda module: module != "chonkie")
     with pytest.raises(MissingExtra, match=r"TokenChunker needs chonkie\. .*pip install .*\[chunking\]'"):
         chunker_of({"chunker": "chonkie:TokenChunker"})
 

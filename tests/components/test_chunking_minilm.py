@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.components.chunking import maker
-from ragauge.data.readers.chroma import plain_texts
+from ragauge.readers.chroma import plain_texts
+from ragauge.studies.chunking import maker
 from ragauge.systems.reference.retrievers import Dense
 
 CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.studies.embeddings import price_verdict
 from ragauge.cli.main import main
-from ragauge.components.embeddings.searching import VectorIndex, unit
-from ragauge.errors import DataError, UnknownName, UsageError
-from ragauge.reporting.studies import study_sections
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.studies.embeddings.compute import price_verdict
+from ragauge.studies.embeddings.vector_search import VectorIndex, unit
+from ragauge.studies.tables import study_sections
 
 WORDS = ("hub", "lamp", "socket", "sensor", "camera", "door", "window", "valve", "pump", "clock", "fan", "siren")
 TEXTS = {f"d{n}": f"the {word} has {n} parts" for n, word in enumerate(WORDS)}
@@ -64,7 +64,7 @@ def test_second_run_embeds_nothing(tmp_path: Path) -> None:
 
 def test_scores_are_those_of_retrieval(tmp_path: Path) -> None:
     """Every number equals what `ragauge retrieval` says of the same rankings, and the order is that of exact cosine."""
-    from ragauge.analysis.ranking.retrieval import evaluate_retrieval
+    from ragauge.evaluation.retrieval.compute import evaluate_retrieval
     from ragauge.metrics.catalogue import parse
 
     found = study(tmp_path, {"letters": Letters()})
@@ -375,9 +375,9 @@ def priced(rows: dict[str, tuple[float, float | None, float]], n: int, *, spread
     """A study of embedders: name -> mean ndcg@10, price, bytes."""
     from tests.analysis.test_sweep_told import scores
 
-    from ragauge.analysis.studies.figures import StudyFigures
-    from ragauge.analysis.studies.kinds import kind_of
-    from ragauge.data.study import Measurement, Study, Trial
+    from ragauge.core.study import Measurement, Study, Trial
+    from ragauge.studies.figures import StudyFigures
+    from ragauge.studies.kinds import kind_of
 
     held, trials = {}, []
     noise = np.random.default_rng(4).normal(0, spread, n)

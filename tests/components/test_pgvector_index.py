@@ -11,9 +11,9 @@ import pytest
 from tests.systems.pgvector_server import NOWHERE, PASSWORD, Server, binaries, running
 
 import ragauge as rg
-from ragauge.components.ann.index import grid_of, index_of, name_of
-from ragauge.components.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.studies.ann.index import grid_of, index_of, name_of
+from ragauge.studies.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
 
 pytest.importorskip("psycopg", reason="the client of PostgreSQL is an extra: postgres")
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
+from ragauge.core.response import Record
+from ragauge.readers.source import records
 
 
 @pytest.fixture

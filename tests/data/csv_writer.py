@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.example import Example
-from ragauge.data.readers.aliases import FIELDS
-from ragauge.data.response import Record
-from ragauge.data.writers.jsonl import fields, written
+from ragauge.core.example import Example
+from ragauge.core.jsonl_files import fields, written
+from ragauge.core.response import Record
+from ragauge.readers.aliases import FIELDS
 
 
 def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
+from ragauge.core.response import Record
+from ragauge.readers.source import records
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 

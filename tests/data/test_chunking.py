@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.data.document import Document, chunk
-from ragauge.errors import UsageError
-from ragauge.systems.demo.systems import documents
+from ragauge.core.document import Document, chunk
+from ragauge.core.errors import UsageError
+from ragauge.evaluation.demo.demo_systems import documents
 from ragauge.text.sentences import outline
 from ragauge.text.tokens import count
 

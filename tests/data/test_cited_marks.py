@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.ask import Reply
-from ragauge.data.citing import mark_spans, numbered
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import VerifyAnswer, evidence_key, inputs_for
-from ragauge.judging.judge import drive
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import VerifyAnswer, evidence_key, inputs_for
+from ragauge.judges.judge import drive
+from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.metrics.specifics import unfounded
+from ragauge.text.citation_marks import mark_spans, numbered
 
 TEXT = "A hub can be returned within 30 days of delivery"
 TEA = Passage("tea", "tea", "Tea is grown in Assam.")

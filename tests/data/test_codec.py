@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.results.scorecard import Cause, Interval, Summary
-from ragauge.data import facts as facts_module
-from ragauge.data.codec import FACTS, decode, encode
-from ragauge.data.criterion import CriterionVerdict
-from ragauge.data.example import Example, Relevant, Span, Turn
-from ragauge.data.facts import (
+from ragauge.core import facts as facts_module
+from ragauge.core.codec import FACTS, decode, encode
+from ragauge.core.criterion import CriterionVerdict
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example, Relevant, Span, Turn
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -31,11 +31,11 @@ from ragauge.data.facts import (
     SimilarityFacts,
     Window,
 )
-from ragauge.data.identity import canonical, plain
-from ragauge.data.readers.chats import PartedPrompt
-from ragauge.data.response import Citation, Passage, Response
-from ragauge.errors import DataError
+from ragauge.core.identity import canonical, plain
+from ragauge.core.response import Citation, Passage, Response
 from ragauge.metrics.catalogue import QUESTIONS
+from ragauge.readers.chats import PartedPrompt
+from ragauge.scores.results.scorecard import Cause, Interval, Summary
 
 text = st.text(st.characters(), max_size=12)  # lone surrogates and NUL included
 real = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,11 +10,11 @@ from typing import cast
 import polars as pl
 import pytest
 
-from ragauge.data.document import Document
-from ragauge.data.example import Relevant
-from ragauge.data.readers.chroma import plain_texts
-from ragauge.data.readers.corpus import named_as_labels, read_corpus, texts_of
-from ragauge.errors import DataError
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError
+from ragauge.core.example import Relevant
+from ragauge.readers.chroma import plain_texts
+from ragauge.readers.corpus import named_as_labels, read_corpus, texts_of
 
 
 def write(folder: Path, **pages: str) -> Path:

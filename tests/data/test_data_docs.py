@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import taken
 
-from ragauge.data.readers.aliases import FIELDS, TOOLS
-from ragauge.data.readers.source import records
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.readers.aliases import FIELDS, TOOLS
+from ragauge.readers.source import records
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding="utf-8")
 LINES, CHAT = taken("docs/data.md", "json")

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ragauge.data.readers.aliases import FIELDS
-from ragauge.data.readers.source import records
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.readers.aliases import FIELDS
+from ragauge.readers.source import records
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "src/ragauge/data/schema/example.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "src/ragauge/core/schema/example.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 ACCEPTED: list[dict[str, Any]] = [
@@ -138,6 +138,6 @@ def test_refused_by_both(file: Callable[..., str], row: dict[str, Any]) -> None:
 
 def test_the_demo_set_keeps_to_the_schema() -> None:
     """The set that is shipped is in the documented form."""
-    lines = (ROOT / "src/ragauge/systems/demo/golden.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "src/ragauge/evaluation/demo/golden.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) > 100
     assert not [error.message for line in lines for error in VALIDATOR.iter_errors(json.loads(line))]

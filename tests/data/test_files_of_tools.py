@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.data.identity import text_id
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.identity import text_id
+from ragauge.core.response import Record
+from ragauge.readers.source import records
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/tools"
 CONTENT: dict[str, dict[str, Any]] = {one["question"]: one for one in json.loads((FOLDER / "content.json").read_text())}

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Turn
-from ragauge.data.label import (
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.label import (
     ADJUDICATOR,
     SEEN,
     Label,
@@ -22,9 +23,8 @@ from ragauge.data.label import (
     part_of,
     part_text,
 )
-from ragauge.data.readers.labels import LabelSource, read_labels
-from ragauge.errors import DataError, UsageError
-from ragauge.judging.inputs import RateAnswer, RatePassages, VerifyAnswer
+from ragauge.judges.inputs import RateAnswer, RatePassages, VerifyAnswer
+from ragauge.readers.labels import LabelSource, read_labels
 
 KEY = label_key("support", "Who?", ["Ada did."], "Ada. Bob too.")
 

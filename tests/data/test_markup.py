@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.data.facts import AnswerFacts
-from ragauge.data.label import label_key
-from ragauge.data.markup import blank_markup
+from ragauge.core.facts import AnswerFacts
+from ragauge.core.label import label_key
+from ragauge.text.markup import blank_markup
 from ragauge.text.sentences import split
 
 FIRST, SECOND = "A hub can be returned within 30 days of delivery.", "Return shipping is free."

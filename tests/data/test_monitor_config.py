@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 from tests.docs.pages import Block, blocks, taken
 from tools import monitoring_page
 
-from ragauge.api.validate import validate
-from ragauge.data.config.file import json_schema
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
-from ragauge.errors import ConfigError, DataError
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.file import json_schema
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.errors import ConfigError, DataError
+from ragauge.evaluation.doctor.validate import validate
 
 GOOD = """monitor:
   judge: hybrid:openai:gpt-5-mini

@@ -8,8 +8,8 @@ import io
 import polars as pl
 import pytest
 
-from ragauge.api.results.tables import table_parts
-from ragauge.data.writers.plain_csv import plain_csv
+from ragauge.evaluation.export.tables import table_parts
+from ragauge.rendering.plain_csv import plain_csv
 
 RISKY = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1"]
 PLAIN = ["a=b", "-0.5", "+3", "1e-9", "-2.5E+3", "", "'=1"]

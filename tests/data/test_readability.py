@@ -2,10 +2,10 @@
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Evidence, Rating, RelevanceFacts
-from ragauge.data.readability import Controls, ControlScale, Readability
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Evidence, Rating, RelevanceFacts
+from ragauge.core.readability import Controls, ControlScale, Readability
+from ragauge.core.response import Passage, Response
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

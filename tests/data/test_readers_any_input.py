@@ -8,15 +8,15 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragauge.data.readers.aliases import ALIASES, FIELDS
-from ragauge.data.readers.jsonl import DECODER
-from ragauge.data.readers.lines import Rows
-from ragauge.data.readers.options import Options
-from ragauge.data.readers.record_reader import RecordReader
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
-from ragauge.data.writers.jsonl import line
-from ragauge.errors import DataError, RagaugeError
+from ragauge.core.errors import DataError, RagaugeError
+from ragauge.core.jsonl_files import line
+from ragauge.core.response import Record
+from ragauge.readers.aliases import ALIASES, FIELDS
+from ragauge.readers.jsonl import DECODER
+from ragauge.readers.lines import Rows
+from ragauge.readers.options import Options
+from ragauge.readers.record_reader import RecordReader
+from ragauge.readers.source import records
 
 NAMES = [
     *FIELDS,

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers import lines
-from ragauge.data.readers.source import read_set, records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.response import Record
+from ragauge.readers import lines
+from ragauge.readers.source import read_set, records
 
 File = Callable[..., str]
 GOOD = {"query": "good", "answer": "x"}

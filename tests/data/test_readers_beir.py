@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.example import Relevant
-from ragauge.data.readers.source import read_set, records
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import Relevant
+from ragauge.readers.source import read_set, records
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Relevant
-from ragauge.data.readers.source import read_set, records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.example import Relevant
+from ragauge.core.response import Record
+from ragauge.readers.source import read_set, records
 
 One = Callable[..., Record]
 File = Callable[..., str]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Turn
-from ragauge.data.readers.source import joined, records
-from ragauge.data.response import Record
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Record
+from ragauge.readers.source import joined, records
 
 
 def said(role: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.data.example import Turn
-from ragauge.data.readers.source import joined, read_set, records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.example import Turn
+from ragauge.core.response import Record
+from ragauge.readers.source import joined, read_set, records
 
 TEXTS = ["Apple is based in Cupertino.", "Tim Cook runs it."]
 

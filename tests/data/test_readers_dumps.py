@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.source import records
-from ragauge.data.response import Passage
+from ragauge.core.response import Passage
+from ragauge.readers.source import records
 
 HASH, OTHER, UUID = "a" * 64, "b" * 64, "0b7b4d2c-1111-2222-3333-123456789abc"
 NODE = {

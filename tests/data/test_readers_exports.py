@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ragauge.cli.options import mapping
-from ragauge.data.readers import workbook
-from ragauge.data.readers.aliases import nearest_field
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.response import Record
+from ragauge.readers import workbook
+from ragauge.readers.aliases import nearest_field
+from ragauge.readers.source import records
+from ragauge.verbs.command_options import mapping
 
 File = Callable[..., str]
 FERRY = "When does the ferry leave?"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Relevant, Span, Turn
-from ragauge.data.facts import Evidence
-from ragauge.data.identity import query_id_of, text_id
-from ragauge.data.readers.source import read_set, records
-from ragauge.data.response import Citation, Passage, Record, Response
-from ragauge.errors import DataError, UnknownName
+from ragauge.core.errors import DataError, UnknownName
+from ragauge.core.example import Relevant, Span, Turn
+from ragauge.core.facts import Evidence
+from ragauge.core.identity import query_id_of, text_id
+from ragauge.core.response import Citation, Passage, Record, Response
 from ragauge.metrics.base import NotApplicable
 from ragauge.metrics.facts import Facts, resolve
+from ragauge.readers.source import read_set, records
 
 One = Callable[..., Record]
 File = Callable[..., str]

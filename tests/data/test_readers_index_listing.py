@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragauge.data.document import IndexListing
-from ragauge.data.readers.index_listing import doc_ids
-from ragauge.errors import DataError
+from ragauge.core.document import IndexListing
+from ragauge.core.errors import DataError
+from ragauge.readers.index_listing import doc_ids
 
 IDS = ["d1", "d 2", "ä/3"]
 

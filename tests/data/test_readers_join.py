@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.readers.source import joined, read_set
-from ragauge.data.response import Response
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Response
+from ragauge.readers.source import joined, read_set
 
 File = Callable[..., str]
 SET = [{"query_id": f"q{n}", "query": f"question {n}", "reference_answer": "r"} for n in range(3)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.labelled import LabelOptions, read_labelled
-from ragauge.data.readers.labels import read_labels
-from ragauge.errors import DataError, UnknownName
+from ragauge.core.errors import DataError, UnknownName
+from ragauge.readers.label_rows import LabelOptions, read_labelled
+from ragauge.readers.labels import read_labels
 
 PASSAGES = ["The tower is 330 metres tall."]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.source import joined, read_set, records
+from ragauge.readers.source import joined, read_set, records
 
 File = Callable[..., str]
 SEVERAL, ONE = "read as several ids", "read as one id"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.readers.source import read_set
+from ragauge.readers.source import read_set
 
 
 @pytest.mark.parametrize(

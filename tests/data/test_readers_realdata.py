@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.readers.source import records
+from ragauge.readers.source import records
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "ragchecker_meta"
 

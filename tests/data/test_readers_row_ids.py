@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.identity import query_id_of
-from ragauge.data.readers.source import joined, read_set, records
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.identity import query_id_of
+from ragauge.readers.source import joined, read_set, records
 
 File = Callable[..., str]
 MILL = "Who runs the mill?"

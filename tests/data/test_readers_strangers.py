@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.response import Record
+from ragauge.readers.source import records
 
 One = Callable[..., Record]
 File = Callable[..., str]

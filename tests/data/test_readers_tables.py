@@ -16,11 +16,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.data.readers import tabular
-from ragauge.data.readers.source import name_of, read_set, records
-from ragauge.data.response import Passage, Record
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.core.response import Passage, Record
+from ragauge.readers import tabular
+from ragauge.readers.source import name_of, read_set, records
 
 File = Callable[..., str]
 
@@ -299,7 +299,7 @@ def test_reading_imports_no_table_library(file: File) -> None:
 
     name = file("a.jsonl", {"query": "q", "passages": ["t"]})
     code = (
-        "import sys; from ragauge.data.readers.source import read_set; "
+        "import sys; from ragauge.readers.source import read_set; "
         f"assert len(read_set({name!r})) == 1; "
         "assert not {'polars', 'pandas', 'pyarrow', 'numpy', 'pydantic'} & set(sys.modules)"
     )

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Relevant, Turn
-from ragauge.data.identity import text_id
-from ragauge.data.readers.aliases import ALIASES, FIELDS, plan_for, snake
-from ragauge.data.readers.source import records
-from ragauge.data.response import Record
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import Relevant, Turn
+from ragauge.core.identity import text_id
+from ragauge.core.response import Record
+from ragauge.readers.aliases import ALIASES, FIELDS, plan_for, snake
+from ragauge.readers.source import records
 
 One = Callable[..., Record]
 File = Callable[..., str]

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from tests.data import csv_writer
 
-from ragauge.data.example import Example, Relevant, Span, Turn
-from ragauge.data.readers.jsonl import DECODER
-from ragauge.data.readers.lines import Rows
-from ragauge.data.readers.options import Options
-from ragauge.data.readers.record_reader import RecordReader
-from ragauge.data.readers.source import read_set, records
-from ragauge.data.response import REDACTED, Citation, Passage, Record, Response
-from ragauge.data.writers.jsonl import line, write_records
+from ragauge.core.example import Example, Relevant, Span, Turn
+from ragauge.core.jsonl_files import line, write_records
+from ragauge.core.response import REDACTED, Citation, Passage, Record, Response
+from ragauge.readers.jsonl import DECODER
+from ragauge.readers.lines import Rows
+from ragauge.readers.options import Options
+from ragauge.readers.record_reader import RecordReader
+from ragauge.readers.source import read_set, records
 
 ROOT = Path(__file__).resolve().parents[2]
-VALIDATOR = Draft202012Validator(json.loads((ROOT / "src/ragauge/data/schema/example.schema.json").read_text()))
+VALIDATOR = Draft202012Validator(json.loads((ROOT / "src/ragauge/core/schema/example.schema.json").read_text()))
 
 # what every store keeps: no NUL, no half a character; REDACTED in place of a value means that there is none
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12).filter(
@@ -169,7 +169,7 @@ def test_what_a_reader_made_survives_a_file(tmp_path: Path) -> None:
 
 def test_an_eval_set_survives_a_file(tmp_path: Path) -> None:
     """A set written example by example has the same version."""
-    golden = read_set(ROOT / "src/ragauge/systems/demo/golden.jsonl")
+    golden = read_set(ROOT / "src/ragauge/evaluation/demo/golden.jsonl")
     write_records(tmp_path / "copy.jsonl", golden.examples)
     assert read_set(tmp_path / "copy.jsonl").version == golden.version
 

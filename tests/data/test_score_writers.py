@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Claim, Evidence
-from ragauge.data.response import Passage, Response
-from ragauge.data.score import COLUMNS, Score, score_table
-from ragauge.data.verdict import ExampleVerdict
-from ragauge.data.writers import scores_table
-from ragauge.data.writers.jsonl import write_records
-from ragauge.data.writers.scores_jsonl import View, score_fields, write_scores
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Claim, Evidence
+from ragauge.core.jsonl_files import write_records
+from ragauge.core.response import Passage, Response
+from ragauge.core.score import COLUMNS, Score, score_table
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.evaluation.export import scores_table
+from ragauge.evaluation.export.scores_jsonl import View, score_fields, write_scores
 
-SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/scores.schema.json"
+SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/scores.schema.json"
 SCORED = Score("r", "q1", 0, "faithfulness", 1, "local", 0, "scored", 0.5, 1, 2, 0.5, 0.5)
 EMPTY = Score("r", "q1", 1, "recall@5", 1, None, 0, "not_applicable", reason="no relevance labels")
 CLAIMS = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.search_space import SearchSpace, called
-from ragauge.errors import RagaugeError
+from ragauge.core.errors import RagaugeError
+from ragauge.core.search_space import SearchSpace, called
 
 K_AND_RETRIEVER: dict[str, list[Any]] = {"k": [1, 5, 10], "retriever": ["bm25", "hybrid"]}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.data.curation import SetForm
-from ragauge.data.readers.corpus import read_corpus
-from ragauge.data.writers.sets import FORMS
-from ragauge.errors import DataError, UsageError
+from ragauge.core.curation import SetForm
+from ragauge.core.errors import DataError, UsageError
+from ragauge.readers.corpus import read_corpus
+from ragauge.testsets.set_writers import FORMS
 
 TEXTS = {"a": "The hub is grey.", "b/c": "It pairs with 60 devices."}
 EXAMPLES = (

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.data.spans import TRACE, attributes, batch, read, span, value, written
 
-from ragauge.data.readers.options import Options
-from ragauge.data.readers.source import read_records, records
-from ragauge.data.readers.traces import langfuse
-from ragauge.data.readers.traces.spans import TraceSpan
-from ragauge.data.response import REDACTED, Response
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.response import REDACTED, Response
+from ragauge.readers.options import Options
+from ragauge.readers.source import read_records, records
+from ragauge.readers.traces import langfuse
+from ragauge.readers.traces.spans import TraceSpan
 
 ASKED = "How long do refunds take?"
 KIND = "openinference.span.kind"

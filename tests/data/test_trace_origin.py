@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.traces.origin import origin_of
-from ragauge.data.readers.traces.spans import TraceSpan
+from ragauge.readers.traces.origin import origin_of
+from ragauge.readers.traces.spans import TraceSpan
 
 TRACE = "ab" * 16
 OPENINFERENCE, CHAT = {"openinference.span.kind": "LLM"}, {"gen_ai.operation.name": "chat"}

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.readers.traces.normalise import rows
-from ragauge.data.readers.traces.placing import placed
-from ragauge.data.readers.traces.spans import Event, Link, TraceSpan
-from ragauge.data.readers.traces.tree import requests
-from ragauge.data.readers.traces.verdicts import TraceVerdict, judged_by, verdicts_of
-from ragauge.data.response import REDACTED
+from ragauge.core.response import REDACTED
+from ragauge.readers.traces.normalize import rows
+from ragauge.readers.traces.spans import Event, Link, TraceSpan
+from ragauge.readers.traces.tree import requests
+from ragauge.readers.traces.verdict_targets import placed
+from ragauge.readers.traces.verdicts import TraceVerdict, judged_by, verdicts_of
 
 TRACE, OTHER = "ab" * 16, "12" * 16
 KIND = "openinference.span.kind"

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from tests.data.spans import attributes, batch, span, written
 
 import ragauge as rg
-from ragauge.data.readers.source import records
-from ragauge.data.readers.traces.dialects import DIALECTS
-from ragauge.data.readers.traces.normalise import LeftOut, rows
-from ragauge.data.readers.traces.spans import TraceSpan, spans_of
-from ragauge.data.response import REDACTED, Response
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
+from ragauge.core.response import REDACTED, Response
+from ragauge.readers.source import records
+from ragauge.readers.traces.dialects import DIALECTS
+from ragauge.readers.traces.normalize import LeftOut, rows
+from ragauge.readers.traces.spans import TraceSpan, spans_of
 
 FILES = sorted((Path(__file__).resolve().parents[1] / "golden/traces").glob("*.jsonl"))
 EXPECTED = {

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.data.ranking import starts
-from ragauge.data.readers.rankings import read_qrels, read_run
-from ragauge.data.readers.trec import ScoreBits, ranks
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.ranking import starts
+from ragauge.readers.rankings import read_qrels, read_run
+from ragauge.readers.trec import ScoreBits, ranks
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 RUN = "q1 Q0 b 1 2.5 tag\nq1 Q0 a 2 3.5 tag\nq2 Q0 c 1 1e-3 tag\n"

@@ -23,9 +23,9 @@ from tests.docs.pages import PAGES, ROOT, TAKEN, Block, blocks
 from tests.loopback.service import FlakyService
 
 import ragauge as rg
-from ragauge.api.set_adding import regression_set
 from ragauge.cli.main import main
 from ragauge.engine.systems import build_system
+from ragauge.testsets.add.verb import regression_set
 
 TEXTS = {
     "returns": "A hub can be returned within 30 days of delivery. Return shipping is free.",

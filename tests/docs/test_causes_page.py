@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from ragauge.analysis.causes.attribute import ROWS
+from ragauge.diagnosis.causes.attribution import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/causes.md").read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import ROWS
-from ragauge.analysis.causes.counterfactuals import RULES
+from ragauge.diagnosis.causes.attribution import ROWS
+from ragauge.diagnosis.causes.counterfactuals import RULES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/confirming-causes.md").read_text(encoding="utf-8")
 

@@ -10,7 +10,7 @@ from tests.api.test_run_criteria import ROWS, Scripted
 from tests.docs.pages import ROOT, taken
 
 import ragauge as rg
-from ragauge.data.config.reading import read_config
+from ragauge.core.config.config_loader import read_config
 
 SHORT, LONG = (block.text for block in taken("docs/criteria.md", "yaml"))
 

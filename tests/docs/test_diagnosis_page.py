@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.docs.pages import taken
 
-from ragauge.analysis.diagnosis.patterns import PATTERNS
-from ragauge.analysis.diagnosis.readings import STARTING_POINTS
-from ragauge.stats.paired import paired_interval
+from ragauge.diagnosis.findings.patterns import PATTERNS
+from ragauge.scores.indicators import STARTING_POINTS
+from ragauge.stats.mean_difference import paired_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/diagnosis.md"

@@ -8,7 +8,7 @@ import pytest
 from tests.docs.pages import taken
 
 import ragauge as rg
-from ragauge.data.config.gate import GateSection, RuleSection
+from ragauge.core.config.gate import GateSection, RuleSection
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/gates.md").read_text()
 (FILE,), (MISTAKES, ARITHMETIC) = taken("docs/gates.md", "yaml"), taken("docs/gates.md", "text")

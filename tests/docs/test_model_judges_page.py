@@ -16,11 +16,11 @@ from tests.docs.pages import taken
 from tests.loopback.server import FaultyServer
 
 from ragauge.cli.main import main
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.providers import ALIASES, PROVIDERS
-from ragauge.judging.model.judge import NAMED, PROMPTS
-from ragauge.judging.model.question_spec import EMBED, KEY_ENV, PARAMETERS, SETTINGS, read_spec
-from ragauge.judging.model.question_spec import PROMPTS as WORDED
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.providers import ALIASES, PROVIDERS
+from ragauge.judges.model.judge import NAMED, PROMPTS
+from ragauge.judges.model.question_spec import EMBED, KEY_ENV, PARAMETERS, SETTINGS, read_spec
+from ragauge.judges.model.question_spec import PROMPTS as WORDED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model-judges.md").read_text()

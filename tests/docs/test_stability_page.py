@@ -40,6 +40,6 @@ def test_fixtures_and_options_are_listed(pytestconfig: pytest.Config) -> None:
 
 def test_schemas_are_listed() -> None:
     """Every schema that is shipped is on the page."""
-    shipped = {path.name.removesuffix(".schema.json") for path in files("ragauge.data.schema").iterdir()}
+    shipped = {path.name.removesuffix(".schema.json") for path in files("ragauge.core.schema").iterdir()}
     listed = {name.removesuffix(".schema.json") for name in re.findall(r"`([\w.]+)`", section("Files"))}
     assert {name for name in shipped if not name.startswith("_")} <= listed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import taken
 
-from ragauge.systems import demo
+from ragauge.evaluation import demo
 
 (CONFIGURED,) = taken("docs/sweeps.md", "yaml")
 (SHOWN,) = taken("docs/sweeps.md", "text")

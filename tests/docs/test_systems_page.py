@@ -19,7 +19,7 @@ from tests.loopback.service import FlakyService
 
 from ragauge.systems.base import Kind, Question, System
 from ragauge.systems.http import SETTINGS
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/systems.md").read_text()
 MODULE, PROGRAM, ADAPTER = (block.text for block in taken("docs/systems.md", "python"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 ROOT = str(Path(__file__).resolve().parents[2])
 if ROOT not in sys.path:

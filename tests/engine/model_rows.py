@@ -15,7 +15,7 @@ METRICS = "faithfulness,answer_relevance,context_precision,context_recall"
 
 EVALUATE = """
 import json, os, sys
-import alembic.command, openai, polars, pydantic_ai.models.openai, ragauge.engine.execute, ragauge.llm.chat
+import alembic.command, openai, polars, pydantic_ai.models.openai, ragauge.engine.execute, ragauge.models.chat
 import ragauge as rg
 from tests.engine.model_rows import METRICS, rows
 

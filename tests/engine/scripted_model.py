@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import Caller, RetryPolicy
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.llm.limiter import Limiter
-from ragauge.llm.model import CallError
+from ragauge.models.limiter import Limiter
+from ragauge.models.model import CallError
 from ragauge.store.calls import Call
 
 NAME = ModelName("openai-chat", "any", "http://127.0.0.1:1/v1")

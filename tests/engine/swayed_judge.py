@@ -7,16 +7,16 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ragauge.analysis.judges.probes import ProbeCase, ProbeFinding, findings
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.labelled import AnswerPair, Better, Labelled, LabelledPart, Preference
-from ragauge.engine.probing import EVERY, examine
-from ragauge.judging.inputs import Inputs, VerifyAnswer
-from ragauge.judging.judge import Asking
-from ragauge.judging.probing.catalogue import PROBES
-from ragauge.judging.probing.change import ProbePool
-from ragauge.judging.probing.position import position_cases
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.core.human_labels import AnswerPair, Better, Labelled, LabelledPart, Preference
+from ragauge.judges.inputs import Inputs, VerifyAnswer
+from ragauge.judges.judge import Asking
+from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.change import ProbePool
+from ragauge.labels.probe.compute import ProbeCase, ProbeFinding, findings
+from ragauge.labels.probe.position import position_cases
+from ragauge.labels.probe.probe_runner import EVERY, examine
 from ragauge.text.sentences import split
 
 SENTENCES, UNSUPPORTED = 3, 0.5  # of an answer; and the share of them that the passages do not hold

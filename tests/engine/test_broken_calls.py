@@ -15,7 +15,7 @@ from tests.loopback.caching import PrefixCache
 from tests.loopback.server import FaultyServer, _send
 
 import ragauge as rg
-from ragauge.errors import JudgeError
+from ragauge.core.errors import JudgeError
 
 pytestmark = pytest.mark.server
 METRICS = "faithfulness,context_precision,context_recall"
@@ -247,7 +247,7 @@ def test_long_words_of_an_exception_are_cut(store: str, monkeypatch: pytest.Monk
     async def fails(*_: Any) -> Any:
         raise OSError("x" * 100_000)
 
-    monkeypatch.setattr("ragauge.llm.chat.LibraryModel.reply", fails)
+    monkeypatch.setattr("ragauge.models.chat.LibraryModel.reply", fails)
     with FaultyServer() as server, pytest.raises(JudgeError):
         judged(server, store, rows(1, 1))
     listed = rg.open_run("r", store=store).scorecard().to_polars()["reason"].to_list()

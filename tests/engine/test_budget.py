@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.scripted_model import NAME, ask
 
-from ragauge.data.ask import Ask, Usage, reply_key
+from ragauge.core.ask import Ask, Usage, reply_key
+from ragauge.core.errors import RagaugeError
 from ragauge.engine.budget import USUAL_OUTPUT, Budget, BudgetReached, Reservation
-from ragauge.errors import RagaugeError
 from ragauge.text.tokens import count
 
 

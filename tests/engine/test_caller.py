@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.engine.fake_clock import run
 from tests.engine.scripted_model import NAME, Scripted, always, ask, caller_of, refused, reply
 
-from ragauge.data.ask import Reply, Usage
+from ragauge.core.ask import Reply, Usage
+from ragauge.core.errors import JudgeError
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import Purpose, RetryPolicy
-from ragauge.errors import JudgeError
-from ragauge.llm.model import CallError
+from ragauge.models.model import CallError
 
 P = Purpose("run", 7)
 DOWN = CallError("server", "status 500", status=500)

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from tests.loopback.service import FlakyService
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.errors import SystemFailed
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.collect import Collected, Pace, RunToFill, collect, in_order
 from ragauge.engine.execute import Progress
 from ragauge.engine.system_caller import PATIENCE, Asking
-from ragauge.errors import SystemFailed
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 from ragauge.systems.base import Question, System, SystemTrouble
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 SURE = replace(PATIENCE, call=30)  # a machine that is busy is no reason for a time-out
 HANGS = 100.0  # seconds of a call that does not return

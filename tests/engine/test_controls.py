@@ -16,27 +16,27 @@ from sqlalchemy import select as select_rows
 from tests.engine.tiny_judge import LOG, SLOW, SPEC, SlowJudge, notes
 
 import ragauge as rg
-from ragauge.api.evaluate import planner
-from ragauge.api.options import EvaluateOptions
-from ragauge.data.example import Example
-from ragauge.data.facts import RelevanceFacts
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.errors import ConfigError
+from ragauge.core.example import Example
+from ragauge.core.facts import RelevanceFacts
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.control_pairs import ControlPair, draw_pairs, halve, shipped_pairs
 from ragauge.engine.controls import ControlCounts, ask_controls
 from ragauge.engine.execute import execute
 from ragauge.engine.judge_batch import Work, drive_jobs
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, Selection, plan
-from ragauge.errors import ConfigError
-from ragauge.judging.inputs import Inputs
-from ragauge.judging.judge import Asking
-from ragauge.judging.known_texts import languages
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.evaluation.evaluate.verb import planner
+from ragauge.judges.inputs import Inputs
+from ragauge.judges.judge import Asking
+from ragauge.judges.known_texts import languages
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.catalogue import select
-from ragauge.store.open import Store, open_store
 from ragauge.store.schema import evidence, runs
+from ragauge.store.store_access import Store, open_store
 from ragauge.store.verdict_schema import control_evidence
 from ragauge.text.tokens import words
+from ragauge.verbs.evaluate_options import EvaluateOptions
 
 TOPICS = (
     ("ferry", "The ferry to Skagen leaves the harbour every morning at {n} past seven and takes two hours."),
@@ -250,7 +250,7 @@ from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Selection, plan
 from ragauge.metrics.catalogue import select
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     metrics = select(["faithfulness", "context_precision"])
     made = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}), Selection(controls=40))

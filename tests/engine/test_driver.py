@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import CoverFacts, FactsOf
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import CoverFacts, FactsOf
 from ragauge.engine.driver import Driving, on_stored
 from ragauge.engine.judge_batch import JobOutcome, QuestionJob
 

@@ -19,23 +19,23 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import DIE, LOG, RAISE, SLOW, SPEC, TinyJudge, judged, notes, records
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Claim, Evidence
-from ragauge.data.identity import digest
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.errors import JudgeError, UsageError
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Claim, Evidence
+from ragauge.core.identity import digest
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine import pool as pool_module
 from ragauge.engine.execute import EvaluationOutcome, Progress, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.engine.pool import InProcess, Timed
-from ragauge.errors import JudgeError, UsageError
-from ragauge.judging.inputs import Inputs, VerifyAnswer, evidence_key
-from ragauge.judging.judge import Asking, Judge
+from ragauge.judges.inputs import Inputs, VerifyAnswer, evidence_key
+from ragauge.judges.judge import Asking, Judge
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store, open_store
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("recall@5", "mrr", "context_recall", "context_precision", "faithfulness", "answer_correctness")
@@ -478,7 +478,7 @@ from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 print("script runs")
 with open_store(sys.argv[1]) as store:
     found = plan(store, sys.argv[2], [parse("faithfulness")], build_judge(sys.argv[3]))

@@ -12,14 +12,14 @@ from tests.engine.model_rows import rows
 from tests.loopback.server import FAULTS, FaultyServer
 
 import ragauge as rg
-from ragauge.data.example import Example
+from ragauge.core.example import Example
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.models import Calling
-from ragauge.engine.prepare import PreparedSet, prepare_examples
-from ragauge.judging.model.judge import ModelJudge
-from ragauge.llm.build import build_model
-from ragauge.store.open import open_store
+from ragauge.judges.model.judge import ModelJudge
+from ragauge.models.build import build_model
+from ragauge.store.store_access import open_store
+from ragauge.testsets.prepare.prepare import PreparedSet, prepare_examples
 
 pytestmark = pytest.mark.server
 NAMES = (

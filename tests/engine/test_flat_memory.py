@@ -38,15 +38,15 @@ print(json.dumps({"owner": own / 1024, "worker": theirs / 1024}))
 JUDGING = """
 import json, random
 from pathlib import Path
-from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.example import Example
+from ragauge.core.response import Passage, Response
+from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.judge_batch import Work
 from ragauge.engine.judges import build_judge
 from ragauge.engine.worker import judge_numbers
 from ragauge.metrics.catalogue import parse, questions
-from ragauge.data.response import Run
-from ragauge.store.open import open_store
+from ragauge.core.response import Run
+from ragauge.store.store_access import open_store
 import sys
 
 draw = random.Random(7)

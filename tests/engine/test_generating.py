@@ -16,10 +16,10 @@ import pytest
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.response import Passage, Response
+from ragauge.core.errors import JudgeError, UnknownName, UsageError
+from ragauge.core.response import Passage, Response
 from ragauge.engine.systems import build_system
-from ragauge.errors import JudgeError, UnknownName, UsageError
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 from ragauge.systems.base import Question, SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ragauge.core.errors import StoreError
 from ragauge.engine.group_commit import MOST, GroupCommitWriter
-from ragauge.errors import StoreError
 
 
 class Log:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example, Relevant, Span
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import EvalSet, Example, Relevant, Span
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.systems import build_system, handed, read_settings
-from ragauge.errors import DataError, UsageError
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 CORPUS = {"d1": "First document. It has two sentences.", "d2": "Second document.", "d3": "Third document."}
 

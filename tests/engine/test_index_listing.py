@@ -7,16 +7,16 @@ import asyncio
 import pytest
 from tests.engine.tiny_judge import SPEC, TinyJudge
 
-from ragauge.data.document import IndexListing
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.document import IndexListing
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine.execute import EvaluationOutcome, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store
 
 METRICS = [parse("recall@5"), parse("faithfulness")]
 HALF = IndexListing(30, frozenset(f"d{n}" for n in range(0, 60, 4)))

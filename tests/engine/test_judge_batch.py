@@ -9,21 +9,21 @@ from typing import ClassVar
 import pytest
 from tests.engine.tiny_judge import RAISE, TinyJudge, judged, passage, records
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import AnswerFacts, CoverFacts, FactsOf
-from ragauge.data.response import Passage, Response
-from ragauge.engine import wire
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.errors import JudgeError
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import AnswerFacts, CoverFacts, FactsOf
+from ragauge.core.response import Passage, Response
+from ragauge.engine import worker_protocol as wire
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
-from ragauge.errors import JudgeError
-from ragauge.judging.inputs import Inputs, VerifyAnswer
-from ragauge.judging.judge import Asking
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import Inputs, VerifyAnswer
+from ragauge.judges.judge import Asking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.store.evidence import PackedEvidence
-from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
 
 NAMES = ("recall@5", "context_recall", "context_precision", "faithfulness", "answer_correctness")
 METRICS = tuple(parse(name) for name in NAMES)
@@ -253,7 +253,7 @@ def test_chat_ask_without_a_model_fails_in_words() -> None:
 
 def test_earlier_evidence_serves_the_cause(store: Store) -> None:
     """A later evaluation with fewer metrics rests its cause on what the judge found before, and so finds the same."""
-    from ragauge.data.response import Run
+    from ragauge.core.response import Run
 
     example = Example("q", "number", references=("number 1",), reference_claims=("number 1",))
     response = Response("q", passages=(Passage("p", "d", "nothing of it"),), answer="number 1.")

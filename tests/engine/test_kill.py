@@ -15,11 +15,11 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import LOG, SLOW, TinyJudge, notes, records
 
-from ragauge.data.response import Run
+from ragauge.core.response import Run
 from ragauge.engine.execute import execute
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("recall@5", "context_recall", "context_precision", "faithfulness", "answer_correctness")
@@ -34,7 +34,7 @@ from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     metrics = [parse(name) for name in {NAMES!r}]
     found = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}))

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.building import example, response
 
-from ragauge.data.example import Turn
-from ragauge.data.label import SCORE, VALUES, Label
+from ragauge.core.errors import RagaugeError, UnknownName, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.label import SCORE, VALUES, Label
 from ragauge.engine.label_questions import choices_of, key_of, question_named, said, scale_of, seen_by, task_of
-from ragauge.errors import RagaugeError, UnknownName, UsageError
-from ragauge.judging.people.judge import PeopleJudge
+from ragauge.judges.people.judge import PeopleJudge
 from ragauge.metrics.catalogue import parse, samples
 from ragauge.store.responses import Loaded
 

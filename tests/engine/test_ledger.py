@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 from tests.engine.scripted_model import NAME, ask, reply
 
-from ragauge.data.ask import Reply, reply_key
+from ragauge.core.ask import Reply, reply_key
+from ragauge.core.errors import StoreError
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.errors import StoreError
 from ragauge.store.calls import Call
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import asyncio, json, sys
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 from tests.engine.test_ledger import put
 
 async def main(store):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.engine.llama_server import absent, serving
 
-from ragauge.data.score import STATUSES
-from ragauge.store.open import open_store
+from ragauge.core.score import STATUSES
+from ragauge.store.store_access import open_store
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
 METRICS = "faithfulness,context_precision"

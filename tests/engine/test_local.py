@@ -8,13 +8,13 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import records
 
-from ragauge.data.response import Run
+from ragauge.core.response import Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge, spec_of
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import select
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 
 def test_local_judge_here_and_in_workers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

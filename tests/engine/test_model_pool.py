@@ -14,18 +14,18 @@ from tests.engine.model_rows import METRICS, rows
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import JudgeError, StoreError
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.execute import EvaluationOutcome, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.models import Calling
 from ragauge.engine.plan import plan
-from ragauge.errors import JudgeError, StoreError
-from ragauge.llm.build import build_model
-from ragauge.llm.model import CallError
 from ragauge.metrics.catalogue import select
-from ragauge.store.open import Store, open_store
+from ragauge.models.build import build_model
+from ragauge.models.model import CallError
+from ragauge.store.store_access import Store, open_store
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")

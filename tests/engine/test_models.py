@@ -22,8 +22,8 @@ from tests.engine.model_rows import METRICS, Starter, rows
 from tests.loopback.server import FAULTS, FaultyServer
 
 import ragauge as rg
-from ragauge.errors import JudgeError, RagaugeError
-from ragauge.store.open import open_store
+from ragauge.core.errors import JudgeError, RagaugeError
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")
@@ -318,7 +318,7 @@ def test_case_56_calls_that_say_no_tokens_count_at_their_most(
     prices = tmp_path / "prices.yaml"
     prices.write_text("openai-chat:any: {input: 100, output: 100}\n")
     monkeypatch.setenv("RAGAUGE_PRICES", str(prices))
-    monkeypatch.setattr("ragauge.llm.chat._usage", lambda _: None)
+    monkeypatch.setattr("ragauge.models.chat._usage", lambda _: None)
     with FaultyServer() as server:
         card = evaluated(server, store, n=30, max_cost=5.0, concurrency=2)
         assert 0 < len(server.requests) < 30

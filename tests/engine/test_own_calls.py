@@ -16,7 +16,7 @@ from tests.engine.test_models import judge
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.api.results.scorecard import Scorecard
+from ragauge.evaluation.scorecard.result import Scorecard
 from ragauge.metrics.base import Ratio
 
 

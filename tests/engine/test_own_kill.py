@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 N, KILLS = 400, 3

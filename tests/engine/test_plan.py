@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from tests.engine.tiny_judge import SPEC, TinyJudge, records
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
+from ragauge.core.errors import JudgeError, UnknownName, UsageError
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, Selection, plan
-from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store
 
 RECALL, FAITHFUL, CORRECT = parse("recall@5"), parse("faithfulness"), parse("answer_correctness")
 SCORED, FAILED = Measured("scored", 1.0, low=1.0, high=1.0), Measured("failed", reason="r")

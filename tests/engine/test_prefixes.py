@@ -15,9 +15,9 @@ from tests.loopback.caching import PrefixCache
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.ask import Ask, ModelName
+from ragauge.core.ask import Ask, ModelName
 from ragauge.engine.prefixes import Prefixes
-from ragauge.llm.caching import LEAST, cacheable
+from ragauge.models.prompt_cache import LEAST, cacheable
 
 METRICS = "faithfulness,context_precision,context_recall"
 N = 6

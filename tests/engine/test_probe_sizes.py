@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.engine.swayed_judge import UNSUPPORTED, SwayedJudge, probed
 
-from ragauge.judging.probing.catalogue import PROBES
+from ragauge.labels.probe.catalogue import PROBES
 
 EXAMPLES, SEEDS = 60, 200
 HELD = 0.93  # least share of seeds whose interval holds the planted size

@@ -11,8 +11,8 @@ from tests.engine.model_rows import METRICS, rows
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.errors import JudgeError
-from ragauge.store.open import open_store
+from ragauge.core.errors import JudgeError
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")

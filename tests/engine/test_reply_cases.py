@@ -13,8 +13,8 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.errors import JudgeError
-from ragauge.store.open import open_store
+from ragauge.core.errors import JudgeError
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.server
 ONLY = re.compile(r"\nOnly ([^.]+)\.$")
@@ -96,7 +96,7 @@ def test_case_28_a_verdict_that_cannot_matter_leaves_the_score(store: str) -> No
 
 def test_case_29_what_was_never_sent_is_dropped_and_logged(store: str, caplog: pytest.LogCaptureFixture) -> None:
     """Number 11 changes no score, asks nothing again and is logged; the reply that holds it is kept as it came."""
-    caplog.set_level("INFO", "ragauge.judging")
+    caplog.set_level("INFO", "ragauge.judges")
     with FaultyServer(reply=rating(lambda found: [*found, {"n": 11, "relevant": False}])) as server:
         found = score(judged(server, store, "context_precision"), "context_precision")
         assert len(server.requests) == 1
@@ -107,7 +107,7 @@ def test_case_29_what_was_never_sent_is_dropped_and_logged(store: str, caplog: p
 
 def test_case_29_two_verdicts_on_one_number_are_none(store: str, caplog: pytest.LogCaptureFixture) -> None:
     """Number 3 twice, disagreeing: it is asked again alone; where that is so again the score has failed in bounds."""
-    caplog.set_level("INFO", "ragauge.judging")
+    caplog.set_level("INFO", "ragauge.judges")
     with FaultyServer(
         reply=rating(lambda found: [*found, *({**one, "relevant": False} for one in found if one["n"] == 3)])
     ) as server:

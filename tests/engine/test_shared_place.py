@@ -15,9 +15,9 @@ from tests.loopback.server import FaultyServer, Request
 import ragauge as rg
 from ragauge.engine.models import calling_of
 from ragauge.engine.systems import build_system
-from ragauge.judging.model.judge import ModelJudge
-from ragauge.llm.endpoints import PLACES, Endpoint, Places, endpoint
-from ragauge.llm.limiter import Limiter
+from ragauge.judges.model.judge import ModelJudge
+from ragauge.models.endpoints import PLACES, Endpoint, Places, endpoint
+from ragauge.models.limiter import Limiter
 
 SYSTEM = "openai/gpt-of-the-system"
 

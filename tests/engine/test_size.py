@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 EVALUATE = """
 import asyncio, json, resource, sys, time
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response
-from ragauge.data.response import Run
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response
+from ragauge.core.response import Run
 from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 from tests.engine.tiny_judge import IDLE
 
 NAMES = ("recall@5", "precision@5", "mrr", "ndcg@10", "hit@3", "map", "context_recall", "context_precision",

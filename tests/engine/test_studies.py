@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.studies.figures import StudyKind
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.data.response import Passage, Response
-from ragauge.data.study import Measurement
-from ragauge.engine.studies.conduct import conduct
-from ragauge.engine.studies.maker import OpenTrial, TrialMaker
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.core.response import Passage, Response
+from ragauge.core.study import Measurement
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
+from ragauge.studies.conduct import conduct
+from ragauge.studies.figures import StudyKind
+from ragauge.studies.maker import OpenTrial, TrialMaker
 
 SET = EvalSet("faq", tuple(Example(f"q{n}", f"Question {n}?", relevant=(Relevant((f"d{n}",)),)) for n in range(6)))
 GRID = [{"depth": depth} for depth in (1, 3, 5)]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.api.study_options import SweepOptions
-from ragauge.api.sweep import planned
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.studies.options import SweepOptions
+from ragauge.studies.sweep.verb import planned
 
 N = 120
 MEANS = {"weak": 0.35, "good": 0.8, "same": 0.8}
@@ -296,8 +296,8 @@ def test_progress_counts_what_is_left(tmp_path: Path) -> None:
 
 def test_share_to_confirm_on_is_exact_and_keeps_clusters(tmp_path: Path) -> None:
     """A share held back is that share to one example; of clusters, to half a cluster, none of them cut."""
-    from ragauge.api.sweep import _split
-    from ragauge.store.open import open_store
+    from ragauge.store.store_access import open_store
+    from ragauge.studies.sweep.verb import _split
 
     def halves(eval_set: rg.EvalSet, share: str) -> tuple[rg.EvalSet, rg.EvalSet]:
         with open_store(url(tmp_path)) as store:

@@ -10,12 +10,12 @@ from random import Random
 import pytest
 
 import ragauge as rg
-from ragauge.data.example import Example, Turn
-from ragauge.data.response import Passage, Response, Run
+from ragauge.core.example import Example, Turn
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.tasks import find_tasks
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.topics import NO_TOPIC
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 from ragauge.text.tokens import has_topic
 
 DOCUMENTS = (

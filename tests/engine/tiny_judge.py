@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import (
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.example import Example, Relevant
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -26,8 +26,8 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import (
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import (
     Agree,
     GuessQuestions,
     Inputs,
@@ -36,7 +36,7 @@ from ragauge.judging.inputs import (
     VerifyReference,
     evidence_key,
 )
-from ragauge.judging.judge import Asking
+from ragauge.judges.judge import Asking
 
 LOG = "TINY_JUDGE_LOG"
 SPEC = "tests.engine.tiny_judge:TinyJudge"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.llm.embedders.wordllama import MATRIX, TOKENIZER, WEIGHTS
+from ragauge.models.embedders.wordllama import MATRIX, TOKENIZER, WEIGHTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/embedder_files.py"
@@ -53,7 +53,7 @@ def run(tree: Path, links: Path) -> subprocess.CompletedProcess[str]:
 
 
 def files_of(tree: Path) -> dict[str, bytes]:
-    folder = tree / "src/ragauge/llm/embedders/weights"
+    folder = tree / "src/ragauge/models/embedders/weights"
     return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 
 
@@ -71,7 +71,7 @@ def test_damaged_file_is_taken_anew(tree: Path, tmp_path: Path) -> None:
     """A file that has not its hash, such as one of an older release, is replaced; the others are left alone."""
     links = index(tmp_path / "links")
     run(tree, links)
-    path = tree / "src/ragauge/llm/embedders/weights" / TOKENIZER
+    path = tree / "src/ragauge/models/embedders/weights" / TOKENIZER
     path.write_text("{}")
     done = run(tree, links)
     assert f": {TOKENIZER} taken from wordllama==0.4.0.post1" in done.stdout
@@ -95,7 +95,7 @@ def test_no_index_is_told(tree: Path, tmp_path: Path) -> None:
     done = run(tree, tmp_path / "empty")
     assert done.returncode == 1
     for said in (
-        f"the embedder's files are not in {tree}/src/ragauge/llm/embedders/weights",
+        f"the embedder's files are not in {tree}/src/ragauge/models/embedders/weights",
         "No matching distribution found for wordllama==0.4.0.post1",
         "pip config set global.index-url",
         "or copy that folder from another tree",

@@ -174,14 +174,14 @@ def test_no_library_logs_while_another_is_loaded() -> None:
     """What is logged while the embedder's library is loaded, which would turn logging on, is not printed."""
     probe = """
 import logging, sys
-from ragauge.llm.embedders import wordllama
+from ragauge.models.embedders import wordllama
 count, busy = 0, False
 def during(event, _):
     global count, busy
     if event == "import" and not busy:
         busy, count = True, count + 1
         logging.getLogger("httpx").info("a request")
-        logging.getLogger("ragauge.judging").warning("ours") if count == 1 else None
+        logging.getLogger("ragauge.judges").warning("ours") if count == 1 else None
         busy = False
 sys.addaudithook(during)
 wordllama._load(wordllama.WEIGHTS)

@@ -55,7 +55,7 @@ def test_missing_extra_is_named(tmp_path: Path, answers: Path) -> None:
     """Case 61: without pandas, to_pandas names the feature, the package and the pip line; the rest works."""
     code = (
         "import sys, ragauge as rg\n"
-        "from ragauge.errors import MissingExtra\n"
+        "from ragauge.core.errors import MissingExtra\n"
         "card = rg.evaluate(sys.argv[1], metrics='recall@5', judge=None)\n"
         "assert card.to_polars().height == 3\n"
         "try: card.to_pandas()\n"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragauge import origin
+from ragauge.core import origin
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response
+from ragauge.core.example import Example
+from ragauge.core.response import Response
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import Answering, Fault, answers, rewritten
 

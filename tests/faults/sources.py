@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ragauge.data.document import Document, chunk
-from ragauge.data.example import Example, Span
-from ragauge.data.response import Passage, Response
+from ragauge.core.document import Document, chunk
+from ragauge.core.example import Example, Span
+from ragauge.core.response import Passage, Response
 from ragauge.systems.reference.faults import Answering, Fault, again, labelled
 from ragauge.systems.reference.retrievers import terms
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.analysis.comparison.pairs import Join, Pairs, pair
-from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
-from ragauge.analysis.scores.verdicts import ResponseVerdicts
-from ragauge.data.verdict import VERDICTS, Verdict
+from ragauge.comparison.pairs import Join, Pairs, pair
+from ragauge.core.verdict import VERDICTS, Verdict
 from ragauge.metrics.base import Metric
+from ragauge.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
+from ragauge.scores.verdicts import ResponseVerdicts
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs, twins, verdicts_by_id
 
-from ragauge.analysis.scores.arrays import FAILED, Columns
-from ragauge.data.config.reading import read_config
-from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
+from ragauge.core.config.config_loader import read_config
+from ragauge.gating.check_builder import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_scores, check_share, check_verdicts
 from ragauge.gating.result import Check
 from ragauge.gating.rules import MustPass, Rules, Slices, rules_of
 from ragauge.metrics.catalogue import parse
+from ragauge.scores.arrays import FAILED, Columns
 
 Mask = npt.NDArray[np.bool_]
 TYPES = ("compare", "howto", "lookup", "multi_hop")

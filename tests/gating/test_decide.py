@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs, twins
 
-from ragauge.gating.checking import shares, step_down
+from ragauge.gating.check_builder import shares, step_down
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.metrics.catalogue import parse

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs
 
-from ragauge.gating.checking import shares
+from ragauge.gating.check_builder import shares
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.sample import MeanDifference, MetricLevel, Where
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.paired import paired_interval
+from ragauge.stats.mean_difference import paired_interval
 
 FAITHFULNESS, RECALL = parse("faithfulness"), parse("recall@5")
 # twenty scores of 0.5 and one that failed: the mean is 10/21 = 0.476 at least, 11/21 = 0.524 at most

@@ -11,19 +11,19 @@ import polars as pl
 import pytest
 from tests.gating.scores import columns, pairs, verdicts_by_id
 
-from ragauge.analysis.scores.arrays import NOT_APPLICABLE, NOT_READ, Columns
-from ragauge.data.config.reading import read_config
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Response, Run
-from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Response, Run
+from ragauge.gating.check_builder import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_scores, check_share, check_verdicts, of_system
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.gating.rules import MustPass, Slices, rules_of
+from ragauge.gating.tables.gate_explain import explain
+from ragauge.gating.tables.gate_texts import reason, what_next
 from ragauge.metrics.catalogue import parse, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
-from ragauge.reporting.gate_explain import explain
-from ragauge.reporting.gate_words import reason, what_next
+from ragauge.scores.arrays import NOT_APPLICABLE, NOT_READ, Columns
 
 SYSTEM, JUDGE, LABEL = "the system failed: time-out", "no verdict on verify_answer.claims", "no relevance labels"
 FULL = (0.0, 1.0)

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ragauge.api.validate import validate
-from ragauge.data.config.file import json_schema
-from ragauge.data.config.reading import read_config
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.file import json_schema
+from ragauge.core.errors import ConfigError, DataError
 from ragauge.engine.systems import read_settings
-from ragauge.errors import ConfigError, DataError
+from ragauge.evaluation.doctor.validate import validate
 from ragauge.gating.rules import rules_of
 
-SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/ragauge.schema.json"
+SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/ragauge.schema.json"
 HEAD = "gate:\n  rules:\n"  # a rule written after it stands in line 3
 GOOD = """gate:
   max_failed: 2%

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs
 from tests.gating.test_checking import ASKED, RANGES, TYPES, _failing, _lost, _values, found, rules
 
-from ragauge.analysis.scores.arrays import Columns
-from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
+from ragauge.gating.check_builder import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.result import Check
 from ragauge.gating.rules import Rules, Slices, together
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired import Apart, Unpaired
+from ragauge.gating.unpaired_samples import Apart, Unpaired
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.instrument import JudgeMeanError
+from ragauge.scores.arrays import Columns
+from ragauge.stats.judge_error import JudgeMeanError
 
 Values = Sequence[float] | npt.NDArray[np.float64]
 MRR, HIT = parse("mrr"), parse("hit@5")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import yaml
 
-from ragauge.analysis.comparison.pairs import FailedPairs, Pairs
-from ragauge.api.validate import validate
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.errors import ConfigError
+from ragauge.comparison.pairs import FailedPairs, Pairs
+from ragauge.core.errors import ConfigError
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.evaluation.doctor.validate import validate
 from ragauge.gating.decide import CheckCell, least_drop
 from ragauge.gating.sample import MeanDifference
 from ragauge.metrics.catalogue import parse

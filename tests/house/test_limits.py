@@ -9,14 +9,17 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/ragauge"
 FILES = sorted(SOURCE.rglob("*.py"))
 TOO_LONG = tomllib.loads(Path(__file__).with_name("too_long.toml").read_text(encoding="utf-8"))
 MANY_ARGUMENTS: dict[str, str] = {  # "path:function" -> reason
-    "src/ragauge/api/compare.py:compare": "any number of runs comes before its options, which no dataclass declares",
+    "src/ragauge/comparison/verb.py:compare": "any number of runs precedes its options, which no dataclass declares",
     "src/ragauge/metrics/own.py:metric": "a decorator that users write out: each says one thing of their metric",
 }
 BANNED_NAMES = {"utils", "util", "helpers", "common", "misc"}
@@ -109,7 +112,7 @@ def test_every_folder_is_a_package() -> None:
 
 def test_no_import_by_string() -> None:
     """Only the lazy fronts import by a string, where the layers cannot see it; and a user's module:name is one."""
-    allowed = {"src/ragauge/__init__.py", "src/ragauge/cli/commands.py", "src/ragauge/data/object_lookup.py"}
+    allowed = {"src/ragauge/__init__.py", "src/ragauge/cli/commands.py", "src/ragauge/core/object_lookup.py"}
     found = {named(path) for path in FILES if re.search(r"\bimportlib\.import_module|__import__\(", path.read_text())}
     assert found <= allowed
 
@@ -139,3 +142,10 @@ def test_every_test_states_its_claim() -> None:
         if node.name.startswith("test_") and not ast.get_docstring(node)
     ]
     assert not silent
+
+
+def test_modules_import_without_a_cycle() -> None:
+    """No module imports itself through others, whatever folders they stand in."""
+    graph = grimp.build_graph("ragauge", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    assert len(tuple(TopologicalSorter(imports).static_order())) > 500

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ragauge.data.ask import Ask, Reply
+from ragauge.core.ask import Ask, Reply
 
 T = TypeVar("T")
 Said = Mapping[str, Any] | str | Reply

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import FactsOf
-from ragauge.judging.inputs import Inputs
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import FactsOf
+from ragauge.judges.inputs import Inputs
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 Put = Callable[[Inputs], FactsOf]
 ROOT = str(Path(__file__).resolve().parents[2])

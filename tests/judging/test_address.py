@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.data.facts import AnswerFacts, FactsOf
-from ragauge.judging.inputs import Inputs, VerifyAnswer
-from ragauge.judging.local.slots import holds, slot
+from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.judges.inputs import Inputs, VerifyAnswer
+from ragauge.judges.local.answer_type import holds, slot
 
 Put = Callable[[Inputs], FactsOf]
 

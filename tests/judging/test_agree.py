@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AgreementFacts, AnswerFacts, FactsOf
-from ragauge.data.response import Response
-from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
-from ragauge.judging.judge import drive, settled
-from ragauge.judging.local.checks import Wording
-from ragauge.judging.local.short_answers import AnswerClaim, is_short, readings
-from ragauge.judging.local.stating import SHARED
-from ragauge.judging.model.judge import ModelJudge
+from ragauge.core.example import Example
+from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.response import Response
+from ragauge.judges.inputs import Agree, Inputs, VerifyAnswer, inputs_for
+from ragauge.judges.judge import drive, settled
+from ragauge.judges.local.checks import Wording
+from ragauge.judges.local.reference_match import SHARED
+from ragauge.judges.local.short_answers import AnswerClaim, is_short, readings
+from ragauge.judges.model.judge import ModelJudge
 from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
 from ragauge.metrics.answer.answer_grade import AnswerGrade
 from ragauge.metrics.answer.answer_recall import AnswerRecall

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.facts import AnswerFacts, FactsOf
-from ragauge.judging.inputs import Inputs, VerifyAnswer
+from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.judges.inputs import Inputs, VerifyAnswer
 
 Put = Callable[[Inputs], FactsOf]
 

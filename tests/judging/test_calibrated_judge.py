@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.scores.gather import Claims
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.identity import digest
-from ragauge.data.labelled import Labelled, LabelledPart
-from ragauge.errors import DataError, NotEnoughData
-from ragauge.judging.calibrated.file import Base, CalibrationFile, LearnedFrom, Model, read_calibration
-from ragauge.judging.calibrated.judge import calibrated, judge_note, text_key, whole
-from ragauge.judging.calibrated.measured import FEATURE_NAMES, MeasuredPassages, log_odds
-from ragauge.judging.calibrated.recognised import marks
-from ragauge.judging.calibrated.together import marks_of, together
-from ragauge.judging.calibrated.training import labelled_odds, training_items
-from ragauge.judging.inputs import RatePassages, VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import SHARPER, LocalJudge
-from ragauge.judging.local.judge import judge_note as local_note
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.errors import DataError, NotEnoughData
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.core.identity import digest
+from ragauge.judges.calibrated.calibration_data import labelled_odds, training_items
+from ragauge.judges.calibrated.file import Base, CalibrationFile, LearnedFrom, Model, read_calibration
+from ragauge.judges.calibrated.judge import calibrated, judge_note, text_key, whole
+from ragauge.judges.calibrated.label_groups import marks_of, together
+from ragauge.judges.calibrated.lexical_features import FEATURE_NAMES, MeasuredPassages, log_odds
+from ragauge.judges.calibrated.training_overlap import marks
+from ragauge.judges.inputs import RatePassages, VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import SHARPER, LocalJudge
+from ragauge.judges.local.judge import judge_note as local_note
+from ragauge.scores.gather import Claims
 from ragauge.stats.calibration import calibrate
 
 SEEN = VerifyAnswer(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.checks import Opposed, check
-from ragauge.judging.local.differences import Difference
-from ragauge.judging.local.index import build
-from ragauge.judging.local.overlap import wanted
+from ragauge.judges.local.checks import Opposed, check
+from ragauge.judges.local.differences import Difference
+from ragauge.judges.local.index import build
+from ragauge.judges.local.overlap import wanted
 
 
 def against(claim: str, passage: str) -> Difference | None:

@@ -11,10 +11,10 @@ import pytest
 from tests.judging.criteria_cases import KNOWN, UNSEEN, Case
 
 import ragauge as rg
-from ragauge.data.facts import CoverFacts, FactsOf
-from ragauge.judging.inputs import CoverAspects, CoverCriteria, Inputs
-from ragauge.judging.local.criteria import checked
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.facts import CoverFacts, FactsOf
+from ragauge.judges.inputs import CoverAspects, CoverCriteria, Inputs
+from ragauge.judges.local.criteria import checked
+from ragauge.judges.local.judge import LocalJudge
 
 Put = Callable[[Inputs], FactsOf]
 

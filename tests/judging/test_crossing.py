@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.support import PreparedPassages, Weighed
+from ragauge.judges.local.support import PreparedPassages, Weighed
 
 
 def weighed(claim: str, passage: str) -> Weighed:

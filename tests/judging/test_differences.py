@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.support import CONTRADICTED, PreparedPassages, Weighed
+from ragauge.judges.local.support import CONTRADICTED, PreparedPassages, Weighed
 
 AROUND = "The archive of the town was moved twice in these years, and most of its letters are lost."
 

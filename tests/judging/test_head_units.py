@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from tests.judging.test_tabled import answer
 
-from ragauge.judging.local.met import unit_in_head
+from ragauge.judges.local.table_match import unit_in_head
 
 Rows = Sequence[Sequence[str]]
 BRIDGES = [["Bridge", "Length [km]", "Cost (EUR m)"], ["Harbour bridge", "12.4", "340"], ["Mill bridge", "3.1", "85"]]

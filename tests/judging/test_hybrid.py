@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from tests.loopback.answers import answer
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
-from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.judging.hybrid import HybridJudge
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.hybrid import HybridJudge
+from ragauge.judges.inputs import (
     CoverAspects,
     Inputs,
     RateAnswer,
@@ -24,8 +24,8 @@ from ragauge.judging.inputs import (
     VerifyReference,
     evidence_key,
 )
-from ragauge.judging.judge import drive
-from ragauge.judging.model.judge import ModelJudge
+from ragauge.judges.judge import drive
+from ragauge.judges.model.judge import ModelJudge
 
 JUDGE = HybridJudge.of("hybrid:openai:gpt-5-mini")
 QUERY = "When did the Harbour Museum open?"

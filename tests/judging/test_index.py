@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.judging.local.index import BIG, LONGEST_SEGMENT, MOST_PLACES, build, haystack, indexed, mode_of, units_of
+from ragauge.judges.local.index import BIG, LONGEST_SEGMENT, MOST_PLACES, build, haystack, indexed, mode_of, units_of
 from ragauge.text.specifics import find, found_in
 
 

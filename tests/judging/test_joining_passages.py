@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.facts import AnswerFacts, ReferenceFacts
-from ragauge.judging.inputs import VerifyAnswer, VerifyReference
-from ragauge.judging.local.support import SURE
-from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.judging.local.verify_reference import verify_reference
+from ragauge.core.facts import AnswerFacts, ReferenceFacts
+from ragauge.judges.inputs import VerifyAnswer, VerifyReference
+from ragauge.judges.local.support import SURE
+from ragauge.judges.local.verify_answer import verify_answer
+from ragauge.judges.local.verify_reference import verify_reference
 
 LEAST = 1e-6  # a probability is rounded so far
 ROWS = ("Ferry tickets", "Harbour dues", "Crane hire", "Net loss on dredging", "Total revenue", "Mooring fees")

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.facts import (
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import JudgeError, UnknownName, UsageError
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
@@ -22,16 +23,15 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.facts import ReferenceClaim as Reference
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.facts import ReferenceClaim as Reference
+from ragauge.engine.ask_router import asked_of
 from ragauge.engine.estimate import first_to_a_model
 from ragauge.engine.judges import build_judge
-from ragauge.engine.routing import asked_of
-from ragauge.errors import JudgeError, UnknownName, UsageError
-from ragauge.judging.inputs import Agree, CoverAspects, Inputs, RatePassages, VerifyAnswer, VerifyReference
-from ragauge.judging.judge import Asking, drive
-from ragauge.judging.jury.judge import JuryJudge, MemberAsk, read_members
-from ragauge.judging.jury.merging import Decided, most
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.judges.inputs import Agree, CoverAspects, Inputs, RatePassages, VerifyAnswer, VerifyReference
+from ragauge.judges.judge import Asking, drive
+from ragauge.judges.jury.judge import JuryJudge, MemberAsk, read_members
+from ragauge.judges.jury.vote_aggregation import Decided, most
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 ANSWER = "The hub is white. It weighs nine grams. Hello!"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ragauge.judging.known_texts import FOLDER, Layout, known_texts, languages
+from ragauge.judges.known_texts import FOLDER, Layout, known_texts, languages
 from ragauge.text.language import guess
 
 LAYOUTS: tuple[Layout, ...] = ("prose", "table", "cells")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts, FactsOf, RelevanceFacts
-from ragauge.judging.inputs import Inputs, RatePassages, VerifyAnswer
-from ragauge.judging.similarity import Scale, cosine_scale, standard_table
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts, FactsOf, RelevanceFacts
+from ragauge.judges.inputs import Inputs, RatePassages, VerifyAnswer
+from ragauge.judges.similarity import Scale, cosine_scale, standard_table
 
 Put = Callable[[Inputs], FactsOf]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.signs import held, signs
-from ragauge.judging.local.statements import lead_in, statements
-from ragauge.judging.local.support import PreparedPassages
+from ragauge.judges.local.signs import held, signs
+from ragauge.judges.local.statements import lead_in, statements
+from ragauge.judges.local.support import PreparedPassages
 
 OPENINGS = (
     "The answer is ",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.facts import AnswerFacts, FactsOf
-from ragauge.judging.inputs import Inputs, VerifyAnswer
-from ragauge.judging.local.statements import led_in
+from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.judges.inputs import Inputs, VerifyAnswer
+from ragauge.judges.local.statements import led_in
 
 Put = Callable[[Inputs], FactsOf]
 

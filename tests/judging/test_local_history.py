@@ -8,14 +8,14 @@ import pytest
 from rich.console import Console
 
 import ragauge as rg
-from ragauge.data.ask import Reply
-from ragauge.data.example import Turn
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.reporting.one_example import sections
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.core.ask import Reply
+from ragauge.core.example import Turn
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.diagnosis.examples.one_example import sections
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.rendering.writers.terminal import terminal
 
 FERRY = ("The ferry to Ulvholm sails on 14 May at 9:00 for 2 guests.",)
 PETS = ("Up to 2 pets travel free on the ferry.",)

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, FactsOf
-from ragauge.data.identity import canonical, plain
-from ragauge.data.response import Passage, Response
-from ragauge.errors import JudgeError
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.errors import JudgeError
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.identity import canonical, plain
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
@@ -34,8 +34,8 @@ from ragauge.judging.inputs import (
     evidence_key,
     inputs_for,
 )
-from ragauge.judging.judge import Judge, drive
-from ragauge.judging.local.judge import ASKED, LocalJudge
+from ragauge.judges.judge import Judge, drive
+from ragauge.judges.local.judge import ASKED, LocalJudge
 
 ANYTHING = st.text(st.characters(), max_size=120)
 SOME = st.lists(ANYTHING, max_size=3).map(tuple)
@@ -139,11 +139,11 @@ def test_time_is_linear(part: str) -> None:
 
 SCRIPT = """
 import json, sys
-from ragauge.data.ask import Reply
-from ragauge.data.identity import canonical, plain
-from ragauge.judging.inputs import Agree, RatePassages, VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.ask import Reply
+from ragauge.core.identity import canonical, plain
+from ragauge.judges.inputs import Agree, RatePassages, VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
 given = json.load(sys.stdin)
 asked = [
     VerifyAnswer(given["query"], tuple(given["passages"]), given["answer"]),
@@ -214,10 +214,10 @@ def test_nothing_heavy_and_no_network_is_loaded() -> None:
     """Importing the judge loads no numpy; judging without vectors loads none either, and never opens a socket."""
     script = (
         "import sys\n"
-        "from ragauge.data.ask import Reply\n"
-        "from ragauge.judging.inputs import VerifyAnswer\n"
-        "from ragauge.judging.judge import drive\n"
-        "from ragauge.judging.local.judge import LocalJudge\n"
+        "from ragauge.core.ask import Reply\n"
+        "from ragauge.judges.inputs import VerifyAnswer\n"
+        "from ragauge.judges.judge import drive\n"
+        "from ragauge.judges.local.judge import LocalJudge\n"
         "assert not {'numpy', 'scipy', 'polars', 'tokenizers', 'asyncio'} & set(sys.modules)\n"
         "import socket\n"
         "def refuse(*a, **k): raise AssertionError('a connection was tried')\n"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AgreementFacts, AnswerFacts, CoverFacts, FactsOf, ReferenceFacts, RelevanceFacts
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AgreementFacts, AnswerFacts, CoverFacts, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     Inputs,
@@ -19,8 +19,8 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.answer.faithfulness import Faithfulness
 from ragauge.metrics.base import Ratio, Undefined
 

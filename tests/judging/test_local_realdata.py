@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, FactsOf, RelevanceFacts
-from ragauge.judging.inputs import Agree, Inputs, RatePassages, VerifyAnswer, VerifyReference
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.judging.local.statements import statements
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts, FactsOf, RelevanceFacts
+from ragauge.judges.inputs import Agree, Inputs, RatePassages, VerifyAnswer, VerifyReference
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.judges.local.statements import statements
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared/data"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from tests.judging.canned import always, answered
 
-from ragauge.data.ask import Ask
-from ragauge.data.criterion import Criterion, CriterionVerdict
-from ragauge.data.example import Example, Turn
-from ragauge.data.facts import CriteriaFacts
-from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import MeetCriteria, RatePassages, evidence_key, inputs_for
-from ragauge.judging.jury.merging import merge_facts
-from ragauge.judging.local.criteria import TAKES_READING
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.judging.model.judge import ModelJudge
+from ragauge.core.ask import Ask
+from ragauge.core.criterion import Criterion, CriterionVerdict
+from ragauge.core.example import Example, Turn
+from ragauge.core.facts import CriteriaFacts
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import MeetCriteria, RatePassages, evidence_key, inputs_for
+from ragauge.judges.jury.vote_aggregation import merge_facts
+from ragauge.judges.local.criteria import TAKES_READING
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.judges.model.judge import ModelJudge
 
 QUERY, ANSWER, PASSAGES = "How long is it?", "It lasts a day.", ("It lasts a day. It is free.", "No more.")
 POLITE = Criterion("polite", "Addresses the reader formally")

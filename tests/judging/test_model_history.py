@@ -11,14 +11,14 @@ import pytest
 from tests.judging.canned import always
 from tests.judging.test_model_prompts import INPUTS, QUERY, SEEING, sent
 
-from ragauge.data.ask import Ask
-from ragauge.data.criterion import Criterion
-from ragauge.data.example import HISTORY_CHARS, Example, Turn, seen_turns
-from ragauge.data.facts import AnswerFacts
-from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import VerifyAnswer, evidence_key, inputs_for
-from ragauge.judging.model.judge import ASKED, ModelJudge
-from ragauge.judging.model.prompt_blocks import given
+from ragauge.core.ask import Ask
+from ragauge.core.criterion import Criterion
+from ragauge.core.example import HISTORY_CHARS, Example, Turn, seen_turns
+from ragauge.core.facts import AnswerFacts
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import VerifyAnswer, evidence_key, inputs_for
+from ragauge.judges.model.judge import ASKED, ModelJudge
+from ragauge.judges.model.prompt_blocks import given
 
 HISTORY = (Turn("user", "My cat is called Mog."), Turn("assistant", "Noted."))
 RESPONSE = Response("q", answer="Mog may stay a day.", passages=(Passage("d", "d", "Cats may stay a day."),))

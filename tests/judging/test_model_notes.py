@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.results.judging import JudgeUse
+from ragauge.core.errors import UsageError
 from ragauge.engine.judges import JudgeProgress, build_judge, note_of
-from ragauge.errors import UsageError
+from ragauge.scores.results.judge_usage import JudgeUse
 
 SPEC = "openai-chat:small@http://127.0.0.1:8080/v1,agree=openai:big,mode=per_claim,temperature=none"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.criterion import Criterion
-from ragauge.judging.inputs import (
+from ragauge.core.criterion import Criterion
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
@@ -19,8 +19,8 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.model.judge import ASKED, ModelJudge
-from ragauge.judging.model.prompt_blocks import given
+from ragauge.judges.model.judge import ASKED, ModelJudge
+from ragauge.judges.model.prompt_blocks import given
 
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day."
 CRITERIA = (

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.ask import ModelName, Reply, reply_key
-from ragauge.data.facts import AgreementFacts, AnswerFacts, CoverFacts, GuessedFacts, ReferenceFacts, RelevanceFacts
-from ragauge.judging.inputs import (
+from ragauge.core.ask import ModelName, Reply, reply_key
+from ragauge.core.facts import AgreementFacts, AnswerFacts, CoverFacts, GuessedFacts, ReferenceFacts, RelevanceFacts
+from ragauge.judges.inputs import (
     Agree,
     CoverCriteria,
     GuessQuestions,
@@ -26,7 +26,7 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.model.judge import ModelJudge
+from ragauge.judges.model.judge import ModelJudge
 
 _spec = importlib.util.spec_from_file_location("canned", Path(__file__).parent / "canned.py")
 assert _spec is not None

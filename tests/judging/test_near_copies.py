@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.support import CONTRADICTED, PreparedPassages, Weighed
+from ragauge.judges.local.support import CONTRADICTED, PreparedPassages, Weighed
 
 AROUND = "The lamp room of the lighthouse was rebuilt after the great storm, and its logs were kept in the cellar."
 

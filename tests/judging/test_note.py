@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.scores.gather import Claims
-from ragauge.judging.local.judge import SEEN_WELL, judge_note, middle
-from ragauge.judging.local.weights import EVIDENCE_FILE, FILE, fingerprint, scorer, stored
+from ragauge.judges.local.judge import SEEN_WELL, judge_note, middle
+from ragauge.judges.local.weights import EVIDENCE_FILE, FILE, fingerprint, scorer, stored
+from ragauge.scores.gather import Claims
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,7 +74,7 @@ def test_more_support_never_lowers_p() -> None:
 
 def test_p_is_the_logistic_of_the_weighted_sum() -> None:
     """A scorer is a logistic regression: 1 / (1 + e^-(1 + 2*0.5)) = 0.880797; endless sums stay in [0, 1]."""
-    from ragauge.judging.local.weights import Scorer
+    from ragauge.judges.local.weights import Scorer
 
     made = Scorer.read({"coefficients": {"b": -1.0, "a": 2.0}, "intercept": 1.0, "threshold": 0.5}, ["a", "b"])
     assert made.p([0.5, 0.0]) == pytest.approx(0.880797, abs=1e-6)

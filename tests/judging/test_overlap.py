@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.judging.local.index import build
-from ragauge.judging.local.overlap import FEATURES, LONGEST_CLAIM, features, overlap, together, wanted
+from ragauge.judges.local.index import build
+from ragauge.judges.local.overlap import FEATURES, LONGEST_CLAIM, features, overlap, together, wanted
 
 WORDS = st.lists(st.sampled_from(["oak", "elm", "ash", "fir", "yew", "bay"]), min_size=1, max_size=12)
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from tests.building import evidence, example, response
 
-from ragauge.analysis.judges.use import lacks
-from ragauge.data.facts import AnswerFacts, RelevanceFacts
-from ragauge.data.label import ADJUDICATOR, TOLD, VALUES, Label, Part, label_key
-from ragauge.errors import JudgeError
-from ragauge.judging.inputs import RateAnswer, RatePassages, VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.people.judge import PeopleJudge, judge_note
+from ragauge.core.errors import JudgeError
+from ragauge.core.facts import AnswerFacts, RelevanceFacts
+from ragauge.core.label import ADJUDICATOR, TOLD, VALUES, Label, Part, label_key
+from ragauge.judges.inputs import RateAnswer, RatePassages, VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.people.judge import PeopleJudge, judge_note
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
+from ragauge.scores.judge_usage import lacks
 
 ANSWER = "Ada built it. Bob paid. Hello!"
 SEEN = VerifyAnswer("Who?", ("Ada built it.", "Bob did not pay."), ANSWER)

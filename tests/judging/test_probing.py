@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragauge.data.labelled import Labelled, LabelledPart
-from ragauge.judging.hybrid import HybridJudge
-from ragauge.judging.judge import in_other_words
-from ragauge.judging.jury.judge import JuryJudge
-from ragauge.judging.local.judge import LocalJudge
-from ragauge.judging.model.judge import PROMPTS, ModelJudge
-from ragauge.judging.probing.catalogue import PROBES
-from ragauge.judging.probing.change import Change, ExaminedRow, Probe, ProbePool
-from ragauge.judging.probing.injection import PLACES
-from ragauge.judging.probing.paraphrases import PARAPHRASES
-from ragauge.judging.probing.planting import KINDS, planted_text
+from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.judges.hybrid import HybridJudge
+from ragauge.judges.judge import in_other_words
+from ragauge.judges.jury.judge import JuryJudge
+from ragauge.judges.local.judge import LocalJudge
+from ragauge.judges.model.judge import PROMPTS, ModelJudge
+from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
+from ragauge.labels.probe.injection import PLACES
+from ragauge.labels.probe.paraphrases import PARAPHRASES
+from ragauge.labels.probe.text_edits import KINDS, planted_text
 from ragauge.text.sentences import split
 
 ANSWERS = (

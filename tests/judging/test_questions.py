@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
-from ragauge.data.codec import FACTS
+from ragauge.core.codec import FACTS
 from ragauge.engine.estimate import OUTPUT
-from ragauge.judging.inputs import Inputs
-from ragauge.judging.local.judge import ASKED as LOCAL
-from ragauge.judging.model.judge import ASKED, NAMED
+from ragauge.judges.inputs import Inputs
+from ragauge.judges.local.judge import ASKED as LOCAL
+from ragauge.judges.model.judge import ASKED, NAMED
 from ragauge.metrics.catalogue import QUESTIONS
 from ragauge.metrics.facts import ASKED as GIVEN
 

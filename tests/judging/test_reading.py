@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.data.ask import Reply
-from ragauge.judging.model.question_spec import INTEGER, TEXTS, YES_NO, a_list, an_object
-from ragauge.judging.model.reading import places, structured, whole_number
+from ragauge.core.ask import Reply
+from ragauge.judges.model.question_spec import INTEGER, TEXTS, YES_NO, a_list, an_object
+from ragauge.judges.model.reply_parser import places, structured, whole_number
 
 SCHEMA = an_object(passages=a_list(n=INTEGER, relevant=YES_NO))
 GOOD = {"passages": [{"n": 1, "relevant": True}]}

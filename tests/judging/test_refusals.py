@@ -9,9 +9,9 @@ from tests.judging.refusal_texts_more import ANSWERED as MORE_ANSWERED
 from tests.judging.refusal_texts_more import REFUSED as MORE
 from tests.judging.refusal_texts_more import SHORT, SHORT_ANSWERED
 
-from ragauge.judging.local import refusals
-from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.statements import statements
+from ragauge.judges.local import refusals
+from ragauge.judges.local.refusals import is_refusal
+from ragauge.judges.local.statements import statements
 
 REFUSALS = [
     "I could not find the price in the documents.",

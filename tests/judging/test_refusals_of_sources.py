@@ -10,9 +10,9 @@ from tests.judging.refusal_texts_sources import ADMONISHED, ANSWERED, REFUSED
 from tests.judging.refusal_texts_sources_more import ANSWERED as MORE_ANSWERED
 from tests.judging.refusal_texts_sources_more import REFUSED as MORE
 
-from ragauge.judging.local import refusals
-from ragauge.judging.local.refusals import LANGUAGES, clauses, is_refusal
-from ragauge.judging.local.statements import statements
+from ragauge.judges.local import refusals
+from ragauge.judges.local.refusals import LANGUAGES, clauses, is_refusal
+from ragauge.judges.local.statements import statements
 from ragauge.text.word_files import CONTINUED, compiled, read_words
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.data.criterion import Criterion
-from ragauge.data.identity import digest
-from ragauge.data.labelled import AnswerPair
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask, ModelName, Reply, reply_key
+from ragauge.core.criterion import Criterion
+from ragauge.core.human_labels import AnswerPair
+from ragauge.core.identity import digest
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
@@ -27,7 +27,7 @@ from ragauge.judging.inputs import (
     VerifyReference,
     evidence_key,
 )
-from ragauge.judging.model.judge import ASKED, ModelJudge
+from ragauge.judges.model.judge import ASKED, ModelJudge
 
 QUERY, ANSWER = "How long is it?", "It lasts a day. It costs 5 dollars. Ask for more."
 PASSAGES = (

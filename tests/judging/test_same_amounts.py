@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AgreementFacts, AnswerFacts, FactsOf
-from ragauge.data.response import Response
-from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
+from ragauge.core.example import Example
+from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.response import Response
+from ragauge.judges.inputs import Agree, Inputs, VerifyAnswer, inputs_for
 
 Put = Callable[[Inputs], FactsOf]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.facts import ReferenceFacts
-from ragauge.judging.inputs import VerifyReference
-from ragauge.judging.judge import drive
-from ragauge.judging.local.verify_reference import verify_reference
+from ragauge.core.facts import ReferenceFacts
+from ragauge.judges.inputs import VerifyReference
+from ragauge.judges.judge import drive
+from ragauge.judges.local.verify_reference import verify_reference
 
 
 def there(query: str, claim: str, *passages: str) -> float:

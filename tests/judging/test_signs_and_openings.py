@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AgreementFacts, AnswerFacts, FactsOf
-from ragauge.data.response import Response
-from ragauge.judging.inputs import Inputs, inputs_for, reference_claims
+from ragauge.core.example import Example
+from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.response import Response
+from ragauge.judges.inputs import Inputs, inputs_for, reference_claims
 
 Put = Callable[[Inputs], FactsOf]
 SIGN, POLAR, HOW = "Which character ends a statement?", "Is it supported on Windows?", "How is it written?"

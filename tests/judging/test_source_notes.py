@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.data.citing import where_cited
-from ragauge.data.example import Example, Turn
-from ragauge.data.facts import AnswerFacts, FactsOf
-from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import Inputs, VerifyAnswer
-from ragauge.judging.local.statements import statements
+from ragauge.core.example import Example, Turn
+from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.response import Passage, Response
+from ragauge.judges.inputs import Inputs, VerifyAnswer
+from ragauge.judges.local.statements import statements
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.metrics.specifics import unfounded
+from ragauge.text.citation_marks import where_cited
 from ragauge.text.source_notes import drop_marks, footer
 
 Put = Callable[[Inputs], FactsOf]

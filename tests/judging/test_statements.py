@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.statements import bare, parts, statements, states
+from ragauge.judges.local.statements import bare, parts, statements, states
 
 CLAIMS = [
     "The lid is green.",

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from ragauge.judging.local.index import Mode
-from ragauge.judging.local.support import ABSENT, CONTRADICTED, SURE, PreparedPassages, Weighed
-from ragauge.judging.local.weights import stored
+from ragauge.judges.local.index import Mode
+from ragauge.judges.local.support import ABSENT, CONTRADICTED, SURE, PreparedPassages, Weighed
+from ragauge.judges.local.weights import stored
 
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
 WARRANTY = "The warranty of the hub lasts 24 months from the date of purchase. Returns are sent to the depot in Leeds."

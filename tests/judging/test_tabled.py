@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.facts import AnswerFacts, ReferenceFacts
-from ragauge.judging.inputs import VerifyAnswer, VerifyReference
-from ragauge.judging.local.measures import amounts
-from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.judging.local.verify_reference import verify_reference
+from ragauge.core.facts import AnswerFacts, ReferenceFacts
+from ragauge.judges.inputs import VerifyAnswer, VerifyReference
+from ragauge.judges.local.measures import amounts
+from ragauge.judges.local.verify_answer import verify_answer
+from ragauge.judges.local.verify_reference import verify_reference
 
 HARBOUR = """\
 (in thousands)\t2022\t2021\t2020

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from tests.building import evidence, example, passage, response
 
-from ragauge.analysis.causes.attribute import judge_example
-from ragauge.analysis.judges.use import lacks
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.judge import LocalJudge
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts
+from ragauge.diagnosis.causes.attribution import judge_example
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.answer.answer_relevance import AnswerRelevance
 from ragauge.metrics.answer.missed_refusal import MissedRefusal
 from ragauge.metrics.answer.over_refusal import OverRefusal
 from ragauge.metrics.answer.refusal_correctness import RefusalCorrectness
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
+from ragauge.scores.judge_usage import lacks
 
 QUERY = "Πόσο ψηλός είναι ο φάρος του λιμανιού;"
 PASSAGE = "Το λιμάνι άνοιξε το 1932 και έχει τρεις προβλήτες."

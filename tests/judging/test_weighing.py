@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.ask import Reply
-from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.response import Citation
-from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import drive
-from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.core.ask import Reply
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.core.response import Citation
+from ragauge.judges.inputs import VerifyAnswer
+from ragauge.judges.judge import drive
+from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.metrics.specifics import targets
 
 MILL = (

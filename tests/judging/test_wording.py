@@ -12,11 +12,11 @@ from tests.judging.canned import answered
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.ask import Ask
-from ragauge.data.criterion import Criterion, Seen
-from ragauge.data.facts import AnswerFacts
-from ragauge.errors import DataError, UsageError
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask
+from ragauge.core.criterion import Criterion, Seen
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.facts import AnswerFacts
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
@@ -28,8 +28,8 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.model.judge import PROMPTS, ModelJudge
-from ragauge.judging.model.prompt_blocks import DATA, given
+from ragauge.judges.model.judge import PROMPTS, ModelJudge
+from ragauge.judges.model.prompt_blocks import DATA, given
 
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day. It is red."

@@ -12,10 +12,10 @@ import pytest
 from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.criterion import Criterion
-from ragauge.data.labelled import AnswerPair
-from ragauge.judging.inputs import (
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.criterion import Criterion
+from ragauge.core.human_labels import AnswerPair
+from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
@@ -28,9 +28,9 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.model.judge import ASKED, ModelJudge
-from ragauge.llm.build import build_model
-from ragauge.llm.model import CallError, ChatModel
+from ragauge.judges.model.judge import ASKED, ModelJudge
+from ragauge.models.build import build_model
+from ragauge.models.model import CallError, ChatModel
 
 JUDGE = ModelJudge.of("openai-chat:any")
 QUERY, PASSAGES = "How long does the trial last?", ("The trial lasts 30 days. It is free.", "The trial ends.")

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from tests.loopback.server import FaultyServer
 
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.providers import PROVIDERS as PROVIDERS_BY_NAME
-from ragauge.errors import JudgeError, MissingExtra, UnknownName
-from ragauge.llm.build import build_model
-from ragauge.llm.model import CallError, ChatModel
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import JudgeError, MissingExtra, UnknownName
+from ragauge.core.providers import PROVIDERS as PROVIDERS_BY_NAME
+from ragauge.models.build import build_model
+from ragauge.models.model import CallError, ChatModel
 
 pytestmark = pytest.mark.server
 SCHEMA = {

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from ragauge.llm.providers.connections import GROUPS, group_connections, limits
+from ragauge.models.providers.connections import GROUPS, group_connections, limits
 
 PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 

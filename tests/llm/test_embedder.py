@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.errors import MissingFile, UsageError
-from ragauge.llm.embedders.base import Embedder
-from ragauge.llm.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, EmbeddingModel, WordLlamaEmbedder
+from ragauge.core.errors import MissingFile, UsageError
+from ragauge.models.embedders.base import Embedder
+from ragauge.models.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, EmbeddingModel, WordLlamaEmbedder
 
 TEXTS = ["The lid of the box is green.", "a", "Ein Satz über Öfen.", "箱の蓋は緑色です。", "line\none\ttab"]
 LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
@@ -128,7 +128,7 @@ def test_matrix_cut_short_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def _files_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (MATRIX, TOKENIZER):
         shutil.copy(WEIGHTS / name, folder)
-    monkeypatch.setattr("ragauge.llm.embedders.wordllama.WEIGHTS", folder)
+    monkeypatch.setattr("ragauge.models.embedders.wordllama.WEIGHTS", folder)
 
 
 def test_blank_text_is_a_row_of_zeros(embedder: Embedder) -> None:
@@ -186,7 +186,7 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
     """Making an embedder imports nothing heavy, and using it adds no handler to the root logger."""
     script = (
         "import sys, logging\n"
-        "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\n"
+        "from ragauge.models.embedders.wordllama import WordLlamaEmbedder\n"
         "embedder = WordLlamaEmbedder()\n"
         "assert not {'numpy', 'tokenizers', 'requests'} & set(sys.modules)\n"
         "embedder.embed(['hello'])\n"
@@ -200,7 +200,7 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
 GROWTH = """
 import random
 from pathlib import Path
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 def megabytes():
     return int(Path("/proc/self/smaps_rollup").read_text().split("Anonymous:")[1].split()[0]) / 1024
@@ -239,7 +239,7 @@ def test_missing_file_ends_an_evaluation_and_is_not_kept(tmp_path: Path, monkeyp
     asked.write_text(json.dumps(row | {"contexts": ["The lid of the box is green."]}) + "\n")
     how: Any = {"metrics": ("faithfulness",), "store": f"sqlite:///{tmp_path}/store.db"}
     with monkeypatch.context() as without:
-        without.setattr("ragauge.llm.embedders.wordllama.WEIGHTS", tmp_path / "none")
+        without.setattr("ragauge.models.embedders.wordllama.WEIGHTS", tmp_path / "none")
         with pytest.raises(MissingFile, match="safetensors is not in "):
             rg.evaluate(asked, **how)
     assert rg.evaluate(asked, **how)["faithfulness"].mean == pytest.approx(1, abs=0.1)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.fake_clock import run
 
-from ragauge.llm.limiter import LONGEST_PAUSE, Limiter, ceiling
+from ragauge.models.limiter import LONGEST_PAUSE, Limiter, ceiling
 
 
 def now() -> float:

@@ -19,15 +19,15 @@ from tests.llm.test_chat import ASK, asked
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.ask import ModelName, Reply, reply_key
-from ragauge.data.providers import ALIASES, PROVIDERS
+from ragauge.core.ask import ModelName, Reply, reply_key
+from ragauge.core.errors import JudgeError, MissingExtra, UnknownName, UsageError
+from ragauge.core.providers import ALIASES, PROVIDERS
 from ragauge.engine.caller import Purpose
 from ragauge.engine.judges import build_judge
-from ragauge.errors import JudgeError, MissingExtra, UnknownName, UsageError
-from ragauge.judging.model.question_spec import read_model, read_spec
-from ragauge.llm.build import build_embedder, build_model
-from ragauge.llm.model import CallError
-from ragauge.store.open import open_store
+from ragauge.judges.model.question_spec import read_model, read_spec
+from ragauge.models.build import build_embedder, build_model
+from ragauge.models.model import CallError
+from ragauge.store.store_access import open_store
 
 pytestmark = pytest.mark.server
 SDKS = {
@@ -228,7 +228,7 @@ def test_an_embedder_is_sent_no_key_of_another() -> None:
 
 
 async def _embedded(made: Any) -> None:
-    from ragauge.data.ask import Ask
+    from ragauge.core.ask import Ask
 
     await made.reply(Ask("embed", "similarity", 1, (("text", "A."),)), 10.0)
     await made.close()

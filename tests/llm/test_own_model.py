@@ -16,13 +16,13 @@ from tests.loopback.server import FaultyServer
 from tests.testsets.writing_server import corpus, writing
 
 import ragauge as rg
-from ragauge.api.options import PrepareOptions
-from ragauge.api.testset import expect, prepare
-from ragauge.data.ask import Ask, ModelName
-from ragauge.errors import JudgeError, UsageError
-from ragauge.llm.build import build_model
-from ragauge.llm.model import CallError
-from ragauge.llm.providers.own import RULE, given
+from ragauge.core.ask import Ask, ModelName
+from ragauge.core.errors import JudgeError, UsageError
+from ragauge.models.build import build_model
+from ragauge.models.model import CallError
+from ragauge.models.providers.custom import RULE, given
+from ragauge.testsets.prepare.verb import expect, prepare
+from ragauge.verbs.evaluate_options import PrepareOptions
 
 ASK = Ask("chat", "agree", 1, (("system", "Judge."), ("user", "Is it so?")), schema={"type": "object"})
 

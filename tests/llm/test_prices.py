@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.ask import ModelName, Usage
-from ragauge.errors import UsageError
-from ragauge.llm.prices import FILE, price
+from ragauge.core.ask import ModelName, Usage
+from ragauge.core.errors import UsageError
+from ragauge.models.prices import FILE, price
 
 MINI = ModelName("openai", "gpt-4o-mini")
 OWN = ModelName("openai-chat", "qwen", "http://localhost:8000/v1")

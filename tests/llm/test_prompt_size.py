@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.llm.prompt_size import cut_short, fewest_tokens, may_be_cut
+from ragauge.models.prompt_size import cut_short, fewest_tokens, may_be_cut
 
-TEXTS = resources.files("ragauge.judging") / "known_texts"
+TEXTS = resources.files("ragauge.judges") / "known_texts"
 ODD = {
     "blanks": ("word" + " " * 200 + "\n") * 100 + "\n" * 4_000 + "\t" * 4_000,
     "rules": "=" * 4_000 + "\n" + "-" * 4_000 + ("|" + "-" * 70 + "\n") * 50 + ("| " * 40 + "|\n") * 40,
@@ -31,7 +31,7 @@ def tokenizer() -> Any:
     from tokenizers import Tokenizer
 
     name = "l2_supercat_tokenizer_config.json"
-    return Tokenizer.from_str((resources.files("ragauge.llm.embedders") / "weights" / name).read_text("utf-8"))
+    return Tokenizer.from_str((resources.files("ragauge.models.embedders") / "weights" / name).read_text("utf-8"))
 
 
 def texts_of(value: Any) -> str:

@@ -14,13 +14,13 @@ from tests.engine.model_rows import rows
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.errors import JudgeError, UnknownName
-from ragauge.judging.model.judge import ModelJudge
-from ragauge.llm.build import build_embedder
-from ragauge.llm.embedders import remote
-from ragauge.llm.model import CallError
-from ragauge.store.open import open_store
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import JudgeError, UnknownName
+from ragauge.judges.model.judge import ModelJudge
+from ragauge.models.build import build_embedder
+from ragauge.models.embedders import remote
+from ragauge.models.model import CallError
+from ragauge.store.store_access import open_store
 
 METRIC = "answer_relevance:method=questions"
 
@@ -215,9 +215,9 @@ def test_similarity_takes_vectors_only(store: str) -> None:
 @pytest.mark.server
 def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
-    import ragauge.api.evaluate as verbs
-    from ragauge.api.options import EvaluateOptions
-    from ragauge.api.verbs import finish
+    import ragauge.evaluation.evaluate.verb as verbs
+    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.evaluate_options import EvaluateOptions
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "rows.jsonl"

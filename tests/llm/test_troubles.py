@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic_ai import exceptions as known
 
-from ragauge.data.ask import Reply
-from ragauge.llm.endpoints import hidden
-from ragauge.llm.errors import LONGEST, call_error
-from ragauge.llm.model import FATAL, PASSING, CallError
+from ragauge.core.ask import Reply
+from ragauge.models.endpoints import hidden
+from ragauge.models.errors import LONGEST, call_error
+from ragauge.models.model import FATAL, PASSING, CallError
 
 
 def of_status(status: int, message: str = "no", headers: dict[str, str] | None = None) -> CallError | Reply:

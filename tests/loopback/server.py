@@ -27,8 +27,8 @@ from tests.loopback.answers import answer
 from tests.loopback.caching import Looked, PrefixCache
 from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
-from ragauge.errors import UnknownName, UsageError
-from ragauge.llm.prompt_size import fewest_tokens
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.models.prompt_size import fewest_tokens
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",

@@ -20,8 +20,8 @@ from tests.building import (
     response,
 )
 
-from ragauge.data.example import Example
-from ragauge.data.facts import (
+from ragauge.core.example import Example
+from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     CoverFacts,
@@ -32,8 +32,8 @@ from ragauge.data.facts import (
     Strength,
     Window,
 )
-from ragauge.data.ranking import Ranking
-from ragauge.data.response import Passage, Response
+from ragauge.core.ranking import Ranking
+from ragauge.core.response import Passage, Response
 from ragauge.metrics.facts import Facts
 
 Draw = Callable[..., Facts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.building import example, passage, response
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse, select
 from ragauge.metrics.facts import Facts

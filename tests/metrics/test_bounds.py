@@ -21,7 +21,7 @@ from tests.building import (
     response,
 )
 
-from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
+from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
 from ragauge.metrics import bounds
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, questions, samples

@@ -25,7 +25,7 @@ from tests.building import (
     response,
 )
 
-from ragauge.data.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
+from ragauge.core.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
 from ragauge.metrics.catalogue import parse, questions, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

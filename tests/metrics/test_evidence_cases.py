@@ -22,11 +22,11 @@ from tests.building import (
     response,
 )
 
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.facts import Claim, Evidence, SimilarityFacts
-from ragauge.data.response import REDACTED, Response
-from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.inputs import evidence_key, inputs_for
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.facts import Claim, Evidence, SimilarityFacts
+from ragauge.core.response import REDACTED, Response
+from ragauge.judges.inputs import evidence_key, inputs_for
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import classes, parse, questions, samples
 from ragauge.metrics.facts import Facts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, response
 
-from ragauge.data.facts import Claim
-from ragauge.data.response import REDACTED
+from ragauge.core.facts import Claim
+from ragauge.core.response import REDACTED
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts

@@ -20,9 +20,9 @@ import pytest
 from tests.own_metrics import forget_own
 
 import ragauge as rg
-from ragauge.data.example import Example, Turn
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example, Turn
+from ragauge.core.response import Passage, Response
 from ragauge.metrics.catalogue import entries, parse, register_object, register_stored, require_code, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

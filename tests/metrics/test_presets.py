@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import PRESETS, QUESTIONS, parse, questions, select
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.ranking.retrieval import evaluate_retrieval
-from ragauge.data.example import Example, Relevant
-from ragauge.data.readers.rankings import read_qrels, read_run
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response
+from ragauge.evaluation.retrieval.compute import evaluate_retrieval
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import classes, parse, samples, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval import METRICS
 from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.readers.rankings import read_qrels, read_run
 
 Grades = Mapping[str | tuple[str, ...], float]
 

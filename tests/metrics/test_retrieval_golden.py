@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, evaluate_retrieval
-from ragauge.data.readers.rankings import read_qrels, read_run
+from ragauge.evaluation.retrieval.compute import RetrievalReport, Topics, evaluate_retrieval
 from ragauge.metrics.catalogue import parse
+from ragauge.readers.rankings import read_qrels, read_run
 
 HERE = Path(__file__).resolve().parents[1] / "golden/retrieval"
 DATA = Path(__file__).resolve().parents[3] / "shared/data"

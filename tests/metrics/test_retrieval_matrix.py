@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

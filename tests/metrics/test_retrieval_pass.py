@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import OwnTime
 
-from ragauge.data.example import Example, Relevant
-from ragauge.data.ranking import Ranking
-from ragauge.data.response import Passage, Response
+from ragauge.core.example import Example, Relevant
+from ragauge.core.ranking import Ranking
+from ragauge.core.response import Passage, Response
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.retrieval.ranks import Rankings, of_responses, rankings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.building import example, passage, response
 
-from ragauge.data.response import Passage
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Passage
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts

@@ -9,14 +9,14 @@ from random import Random
 import pytest
 from tests.building import example, passage, response
 
-from ragauge.data.example import Span
-from ragauge.data.ranking import GoldOverlap
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Span
+from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Measured, Ratio
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
-from ragauge.metrics.spans.filling import attainable, first, merged
+from ragauge.metrics.spans.span_coverage import attainable, first, merged
 
 
 def places(spans: tuple[Span, ...] | list[Span]) -> set[tuple[str, int]]:

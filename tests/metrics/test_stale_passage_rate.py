@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.building import example, passage, response
 
-from ragauge.data.response import Passage
+from ragauge.core.response import Passage
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts

@@ -16,13 +16,13 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from tests.monitoring.serving import Server
 
-from ragauge.monitoring.intake import Intake
-from ragauge.monitoring.receiver import Receiver
-from ragauge.monitoring.redaction import Redaction
-from ragauge.monitoring.taking import Taking
+from ragauge.dashboard.security import Access
+from ragauge.monitoring.intake.body_parser import Taking
+from ragauge.monitoring.intake.intake import Intake
+from ragauge.monitoring.intake.receiver import Receiver
+from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store, open_store
-from ragauge.web.security import Access
+from ragauge.store.store_access import Store, open_store
 
 TRACE, ROOT, CHILD = "ab" * 16, "cd" * 8, "ef" * 8
 BESIDE = PlainTextResponse("the dashboard")
@@ -76,7 +76,7 @@ def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     What is sent comes on one UTC day, of which ten minutes are left: traffic is a run a day.
     """
     ago = max(0.0, 600 - (DAY - time.time() % DAY))
-    monkeypatch.setattr("ragauge.monitoring.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
+    monkeypatch.setattr("ragauge.monitoring.intake.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
     made: list[tuple[TestClient, Intake]] = []
 
     def client(

@@ -17,14 +17,14 @@ from tests.analysis.monitored import FIRST, stored
 from tests.monitoring.test_giving_back import collector
 from tests.monitoring.test_watcher import DAYS, configured
 
-from ragauge.analysis.monitoring.accounts import bare
-from ragauge.analysis.monitoring.blame import Blame
-from ragauge.analysis.monitoring.no_data_detection import no_data_alert
-from ragauge.monitoring.alert_records import EVENT, severity
-from ragauge.monitoring.notifying import deliver, deliveries
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.alerts.alert_records import EVENT, severity
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.notifications import deliver, deliveries
+from ragauge.monitoring.series.alert_details import bare
+from ragauge.monitoring.series.fault_attribution import Blame
+from ragauge.monitoring.series.no_data_detection import no_data_alert
 from ragauge.store.monitor_schema import deliveries as kept
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 
 def record(body: bytes) -> tuple[Any, dict[str, Any]]:

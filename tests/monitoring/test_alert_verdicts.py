@@ -6,16 +6,16 @@ import pytest
 from tests.analysis.monitored import monitor, stored, traffic, watched, watching
 
 import ragauge.store.verdicts as module
-from ragauge.analysis.monitoring.accounts import AlertAccount
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.results.traffic import TrafficDay, TrafficStatus
-from ragauge.api.monitor_replay import accounted
-from ragauge.data.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
-from ragauge.engine.arrivals import arrivals, traffic_runs
-from ragauge.reporting.alerts import alert_sections
-from ragauge.reporting.traffic import status_sections
-from ragauge.reporting.writers.markdown import markdown
-from ragauge.store.open import Store
+from ragauge.core.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
+from ragauge.engine.request_stream import arrivals, traffic_runs
+from ragauge.monitoring.alerts.tables import alert_sections
+from ragauge.monitoring.replay.verb import accounted
+from ragauge.monitoring.series.alert_details import AlertAccount
+from ragauge.monitoring.traffic.tables import status_sections
+from ragauge.rendering.writers.markdown import markdown
+from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.results.traffic import TrafficDay, TrafficStatus
+from ragauge.store.store_access import Store
 
 BAD_DAY = 30
 VERDICTS: tuple[Verdict, ...] = ("failed", "unclear", "unclear", "passed", "not_judged")

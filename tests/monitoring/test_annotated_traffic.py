@@ -24,12 +24,12 @@ from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, Tracer, set
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_service import told
 
-from ragauge.analysis.judges.check import JudgeCheck
-from ragauge.api.judge_check import check_judge
-from ragauge.api.label import label_import
-from ragauge.data.label import last_said
+from ragauge.core.label import last_said
+from ragauge.labels.check.verb import check_judge
+from ragauge.labels.label.verb import label_import
+from ragauge.scores.judge_check import JudgeCheck
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 KIND = "openinference.span.kind"
 CONFIG = "monitor: {judge: none, metrics: [answer_tokens], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}"

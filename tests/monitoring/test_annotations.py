@@ -15,18 +15,18 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, held, line
 
-from ragauge.api.label import label_import
-from ragauge.api.traffic import trace, traffic
-from ragauge.data.label import Label, label_key, last_said, part_text
+from ragauge.core.label import Label, label_key, last_said, part_text
 from ragauge.engine.people import people_scores
+from ragauge.labels.label.verb import label_import
 from ragauge.metrics.base import Measured
+from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.redaction import Redaction
-from ragauge.monitoring.settling import settle
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.verb import trace, traffic
 from ragauge.store.inbox import DAY
 from ragauge.store.labels import LabelDraw
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 from ragauge.store.traffic_schema import traces as table
 
 Sender = Callable[..., TestClient]

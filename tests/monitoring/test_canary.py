@@ -12,16 +12,16 @@ import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_watcher import configured
 
-from ragauge.analysis.monitoring.canary import CANARY, FIRST_DAYS, canary_day
-from ragauge.api.monitor_alerts import resolve_alert
-from ragauge.data.config.reading import read_config
-from ragauge.data.response import Run
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.response import Run
 from ragauge.metrics.base import Measured
-from ragauge.monitoring.canary import JudgeCanary
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.verb import resolve_alert
+from ragauge.monitoring.canary.compute import CANARY, FIRST_DAYS, canary_day
+from ragauge.monitoring.canary.runner import JudgeCanary
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store
 
 DAYS = traffic([0.9] * 3 + [0.4] * 3, rate=60)
 

@@ -14,21 +14,22 @@ from tests.analysis.monitored import FIRST
 from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
-from ragauge.analysis.monitoring import canary as flips
-from ragauge.analysis.monitoring.canary import CANARY
-from ragauge.analysis.monitoring.watches import Watches, watches
-from ragauge.analysis.monitoring.watching import Alert
-from ragauge.api.monitor_alerts import account_of, resolve_alert
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
-from ragauge.monitoring import canary, lines
-from ragauge.monitoring.canary import JudgeCanary
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.verb import account_of, resolve_alert
+from ragauge.monitoring.canary import compute as flips
+from ragauge.monitoring.canary import runner as canary
+from ragauge.monitoring.canary.compute import CANARY
+from ragauge.monitoring.canary.runner import JudgeCanary
+from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.series.monitor_specs import Watches, watches
+from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY, Batch
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 FROZEN, A_DAY = 16, 16
 

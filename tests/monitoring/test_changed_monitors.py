@@ -13,9 +13,9 @@ import pytest
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring import lines
+from ragauge.monitoring.intake import lines
 from ragauge.store.inbox import DAY, Batch
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 CONFIG = """
 monitor:

@@ -10,19 +10,19 @@ from tests.analysis.monitored import monitor, traffic, watched, watching
 from tests.monitoring.test_scheduling import Server
 from tests.monitoring.test_settling import LATER
 
-from ragauge.analysis.monitoring.watches import watches
-from ragauge.api.monitor_replay import monitor_replay
-from ragauge.api.traffic import monitor_status
-from ragauge.data.config.reading import read_config
-from ragauge.monitoring import lines
+from ragauge.core.config.config_loader import read_config
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.replay.verb import monitor_replay
+from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.traffic.verb import monitor_status
 from ragauge.store.inbox import Batch
 from ragauge.store.jobs import LEASE, Jobs
 from ragauge.store.monitors import Delivery
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 HOUR = 3600.0
 NOON = LATER // 86_400 * 86_400 + 12 * HOUR

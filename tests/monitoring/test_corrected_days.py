@@ -13,15 +13,15 @@ from tests.analysis.monitored import traffic
 from tests.web.conftest import SEEN
 
 import ragauge as rg
-from ragauge.api.monitor_alerts import alert, alerts, monitors
-from ragauge.data.label import Label
+from ragauge.core.label import Label
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.site import Site
 from ragauge.engine.label_questions import key_of
-from ragauge.monitoring.watcher import Watcher
+from ragauge.monitoring.alerts.alert_worker import Watcher
+from ragauge.monitoring.alerts.verb import alert, alerts, monitors
 from ragauge.store.labels import LabelDraw
-from ragauge.store.open import Store, open_store
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.site import Site
+from ragauge.store.store_access import Store, open_store
 
 pytest.importorskip("prometheus_client")
 CONFIG = "monitor: {monitors: [{metric: faithfulness, min: 0.8}]}"

@@ -13,7 +13,7 @@ from tests.monitoring.conftest import traces
 from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_settling import chain, finder
 
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 CONFIG = "monitor: {judge: none, metrics: [latency], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}\n"
 ROOM = 64 * 1024  # bytes that a file may grow by once the server has begun

@@ -11,16 +11,16 @@ from starlette.testclient import TestClient
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_drifting import A_DAY, Server, asked
 
-from ragauge.analysis.monitoring.bands import learned
-from ragauge.api.monitor_drift import DriftResult, monitor_drift, monitor_mark
-from ragauge.data.document import IndexListing
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.data.response import Passage, Response, Run
-from ragauge.engine.drift_measures import reformulation_rate
-from ragauge.errors import UnknownName, UsageError
-from ragauge.reporting.watched import headline
+from ragauge.core.document import IndexListing
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.core.response import Passage, Response, Run
+from ragauge.monitoring.alerts.alert_coverage import headline
+from ragauge.monitoring.drift.drift_measures import reformulation_rate
+from ragauge.monitoring.drift.normal_ranges import learned
+from ragauge.monitoring.drift.verb import DriftResult, monitor_drift, monitor_mark
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 
 def measure(found: DriftResult, of: str, name: str) -> tuple[float, bool | None]:
@@ -104,9 +104,9 @@ def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
 
 def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
     """The page of drift has bands as soon as days are marked; the morning after, the alert names what is outside."""
-    from ragauge.web.app import application
-    from ragauge.web.security import Access
-    from ragauge.web.site import Site
+    from ragauge.dashboard.app import application
+    from ragauge.dashboard.security import Access
+    from ragauge.dashboard.site import Site
 
     with TestClient(application(Site(filled.url, Access())), base_url="http://127.0.0.1") as client:
         before = client.get("/monitor/drift").text

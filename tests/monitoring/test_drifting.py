@@ -8,14 +8,14 @@ from datetime import datetime
 import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 
-from ragauge.api.monitor_alerts import alert
-from ragauge.api.monitor_drift import monitor_drift
-from ragauge.data.config.reading import read_config
-from ragauge.errors import UsageError
-from ragauge.monitoring.drifting import DriftWatcher
-from ragauge.reporting.watched import headline
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.errors import UsageError
+from ragauge.monitoring.alerts.alert_coverage import headline
+from ragauge.monitoring.alerts.verb import alert
+from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.drift.verb import monitor_drift
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 A_DAY = 60
 OWN = ("How do I reset the router of floor {n}?", "Where is the switch of room {n} mounted?", "Is port {n} blocked?")

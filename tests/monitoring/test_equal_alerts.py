@@ -14,17 +14,17 @@ from random import Random
 import pytest
 from tests.analysis.monitored import FIRST
 
-from ragauge.analysis.monitoring.watches import watches
-from ragauge.analysis.monitoring.watching import Alert
-from ragauge.data.config.reading import read_config
-from ragauge.monitoring import lines
+from ragauge.core.config.config_loader import read_config
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.sampling import Sampler
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.traffic.sampling import Sampler
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY, Batch
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 FILE = read_config(
     {

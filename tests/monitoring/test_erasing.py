@@ -23,23 +23,23 @@ from tests.data.spans import attributes as named
 from tests.monitoring.conftest import CHILD, ROOT, span, traces
 from tests.monitoring.test_settling import KIND, LATER
 
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.watching import Alert
 from ragauge.cli.main import main
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.facts import Evidence
-from ragauge.data.identity import digest
-from ragauge.data.label import Label
-from ragauge.data.response import Run
-from ragauge.engine.arrivals import day_of
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.facts import Evidence
+from ragauge.core.identity import digest
+from ragauge.core.label import Label
+from ragauge.core.response import Run
 from ragauge.engine.label_questions import key_of
-from ragauge.errors import UnknownName, UsageError
+from ragauge.engine.request_stream import day_of
 from ragauge.monitoring.erasing import erase, forget_runs
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.settling import settle
+from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.series.series import ALL
+from ragauge.monitoring.traffic.trace_assembly import settle
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.monitors import Delivery
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 Sender = Callable[..., TestClient]
 HERS, HIS, LATE = "aa" * 16, "bb" * 16, "cc" * 16

@@ -17,14 +17,14 @@ from starlette.testclient import TestClient
 from tests.monitoring.conftest import ROOT, TRACE, traces
 from tests.monitoring.test_settling import LATER, chain, finder
 
-from ragauge.api.traffic import monitor_status
-from ragauge.data.config.reading import read_config
-from ragauge.monitoring.giving_back import GivingBack
+from ragauge.core.config.config_loader import read_config
+from ragauge.monitoring.http_post import post
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.posting import post
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.store.open import Store
+from ragauge.monitoring.result_export import GivingBack
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.traffic.verb import monitor_status
+from ragauge.store.store_access import Store
 
 METRICS = ("faithfulness", "latency", "recall@5", "context_tokens")
 NEVER = threading.Event()

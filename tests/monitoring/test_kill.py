@@ -17,9 +17,9 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder
 
 from ragauge.monitoring.policy import policy_of
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.store.open import Store, open_store
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.store.store_access import Store, open_store
 
 CONFIG = "monitor: {judge: none, metrics: [latency], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}\n"
 SENDERS, TRACES = 2, 5

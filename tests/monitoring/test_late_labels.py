@@ -21,14 +21,14 @@ from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_annotations import GROUNDED, LABEL, event, later
 from tests.monitoring.test_settling import KIND, LATER, chain, finder, line
 
-from ragauge.api.label import label_import
-from ragauge.data.label import Label
-from ragauge.data.verdict import ExampleVerdict
-from ragauge.monitoring.label_decisions import LabelDecisions
+from ragauge.core.label import Label
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.labels.label.verb import label_import
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.store.open import Store, open_store
+from ragauge.monitoring.traffic.label_decisions import LabelDecisions
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.store.store_access import Store, open_store
 
 CONFIG = "monitor: {metrics: [faithfulness], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}"
 # number of an answer -> what a person says of it; odd ones the judge finds unsupported; the last has the texts of 0

@@ -15,10 +15,10 @@ from ragauge.engine.judge_batch import judge_batch
 from ragauge.engine.plan import columns_of
 from ragauge.metrics.catalogue import parse
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.ledger import Ledger
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 METRICS = ("context_tokens", "faithfulness")
 
@@ -81,7 +81,7 @@ def test_no_score_is_of_an_older_response(
     late = Late(comes)
     match step:
         case "scores without a judge":
-            monkeypatch.setattr("ragauge.engine.traffic.judge_batch", late.after(judge_batch))
+            monkeypatch.setattr("ragauge.monitoring.traffic_store.judge_batch", late.after(judge_batch))
         case "judged scores":
             monkeypatch.setattr(execute._Execution, "_write", late.before(execute._Execution._write))
         case _:

@@ -7,8 +7,8 @@ import json
 import pytest
 from tests.monitoring.conftest import attributes, span, traces
 
-from ragauge.monitoring import otlp
-from ragauge.monitoring.bodies import Form
+from ragauge.monitoring.intake import otlp
+from ragauge.monitoring.intake.bodies import Form
 
 
 @pytest.mark.parametrize("form", ["json", "protobuf"])

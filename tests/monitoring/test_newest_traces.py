@@ -9,14 +9,14 @@ from datetime import timedelta
 import pytest
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.accounts import account, looked_at
-from ragauge.api.traffic import trace, trace_list
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.monitoring.intake.body_parser import Sent, Taking
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.taking import Sent, Taking
+from ragauge.monitoring.series.alert_details import account, looked_at
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.verb import trace, trace_list
 from ragauge.store.inbox import Patience
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 ASKED = ("How long do refunds take?", "Where is the shop?")
 

@@ -10,15 +10,15 @@ from typing import Any
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_watcher import configured
 
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.api.monitor_alerts import monitors
-from ragauge.monitoring.exposition import exposition
-from ragauge.monitoring.lines import parse
+from ragauge.monitoring.alerts.alert_worker import Watcher, judge_series
+from ragauge.monitoring.alerts.exposition import exposition
+from ragauge.monitoring.alerts.verb import monitors
+from ragauge.monitoring.intake.lines import parse
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.watcher import Watcher, judge_series
+from ragauge.monitoring.series.series import ALL
+from ragauge.monitoring.traffic.trace_assembly import settle
 from ragauge.store.inbox import Batch
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 HOUR, DAYS = 3600.0, traffic([0.9] * 5, rate=40)
 START = FIRST.timestamp()
@@ -75,7 +75,7 @@ def test_a_clock_that_steps_is_no_silence(store: Store) -> None:
 
 
 def _name(given: Any) -> str:
-    from ragauge.analysis.monitoring.replaying import watchings
+    from ragauge.monitoring.replay.compute import watchings
 
     return watchings(*given)[0].name
 

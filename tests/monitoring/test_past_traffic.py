@@ -19,20 +19,20 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, span, traces
 from tests.monitoring.serving import Server, waits
 
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.watches import watches
-from ragauge.analysis.monitoring.watching import WatchState
-from ragauge.data.config.reading import read_config
-from ragauge.engine.arrivals import day_of, traffic_runs
-from ragauge.monitoring import lines
+from ragauge.core.config.config_loader import read_config
+from ragauge.engine.request_stream import day_of, traffic_runs
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake.body_parser import Sent, Taking
+from ragauge.monitoring.intake.file_tail import GrowingFile
 from ragauge.monitoring.policy import policy_of
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.tailing import GrowingFile
-from ragauge.monitoring.taking import Sent, Taking
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.series.monitor_tracker import WatchState
+from ragauge.monitoring.series.series import ALL
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY, Batch, TracePart
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 MONITOR = {
     "judge": "none",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from ragauge.monitoring.precedence import LONG, LULL, MOST_REST, GivingWay, SenderWaits
+from ragauge.monitoring.intake.intake_priority import LONG, LULL, MOST_REST, GivingWay, SenderWaits
 
 WORK = 0.1  # seconds that a part of the work takes
 

@@ -13,21 +13,21 @@ import pytest
 from scipy.stats import binom
 from tests.analysis.monitored import FIRST, stored, traffic
 
-from ragauge.analysis.monitoring.drift import permutations_for
-from ragauge.analysis.monitoring.promise import level_of_a_day
-from ragauge.analysis.monitoring.watches import watches
-from ragauge.api.monitor_alerts import monitors
-from ragauge.api.monitor_drift import monitor_drift
-from ragauge.api.monitor_replay import monitor_replay
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
-from ragauge.engine.drift_days import projects_before
-from ragauge.monitoring.drifting import DriftWatcher
-from ragauge.monitoring.watcher import judge_series
-from ragauge.reporting.watched import headline
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.monitoring.alerts.alert_coverage import headline
+from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.verb import monitors
+from ragauge.monitoring.drift.compute import permutations_for
+from ragauge.monitoring.drift.drift_days import projects_before
+from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.drift.verb import monitor_drift
+from ragauge.monitoring.replay.verb import monitor_replay
+from ragauge.monitoring.series.false_alarm_budget import level_of_a_day
+from ragauge.monitoring.series.monitor_specs import watches
 from ragauge.stats.drift import mean_shift
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 A_DAY, DRIFT = 60, 5  # requests of a project a day; the day, the first being 0, on which one asks something else
 OWN = ("How do I reset the router of floor {n}?", "Where is the switch of room {n} mounted?", "Is port {n} blocked?")

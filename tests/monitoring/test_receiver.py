@@ -20,12 +20,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from starlette.testclient import TestClient
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, attributes, span, traces
 
-from ragauge.errors import StoreError
-from ragauge.monitoring import bodies, structure
-from ragauge.monitoring.intake import MOST_WAITING, Intake
-from ragauge.monitoring.redaction import Redaction
+from ragauge.core.errors import StoreError
+from ragauge.monitoring.intake import bodies
+from ragauge.monitoring.intake.intake import MOST_WAITING, Intake
+from ragauge.monitoring.intake.redaction import Redaction
+from ragauge.monitoring.traffic import structure
 from ragauge.store.inbox import Batch, TracePart
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 JSON, PROTOBUF = {"content-type": "application/json"}, {"content-type": "application/x-protobuf"}
 TOKEN = "a-token-of-many-letters"  # noqa: S105 - of the test

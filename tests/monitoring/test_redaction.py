@@ -11,8 +11,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from starlette.testclient import TestClient
 from tests.monitoring.conftest import CHILD, TRACE, attributes, span, traces
 
-from ragauge.monitoring.redaction import Redaction
-from ragauge.store.open import Store
+from ragauge.monitoring.intake.redaction import Redaction
+from ragauge.store.store_access import Store
 
 REDACTION = Redaction(("user.*", "secret"), (r"[\w.]+@[\w.]+",), key="k")
 LINES = {"content-type": "application/x-ndjson"}

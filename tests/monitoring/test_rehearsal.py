@@ -15,7 +15,7 @@ from tests.monitoring.test_erasing import MARK, everything
 from tests.monitoring.test_settling import KIND, finder
 
 from ragauge.monitoring.erasing import erase
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 CONFIG = """
 monitor:

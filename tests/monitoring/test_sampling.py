@@ -16,16 +16,16 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import traces
 from tests.monitoring.test_settling import LATER, chain, finder, line
 
-from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response
-from ragauge.errors import ConfigError, UsageError
+from ragauge.core.errors import ConfigError, UsageError
+from ragauge.core.example import Example
+from ragauge.core.response import Passage, Response
 from ragauge.monitoring.policy import Policy, policy_of
-from ragauge.monitoring.sampling import LEAST, Sampler, day_before
-from ragauge.monitoring.settling import run_id_of, settle
-from ragauge.store.collecting import Arrived
+from ragauge.monitoring.traffic.sampling import LEAST, Sampler, day_before
+from ragauge.monitoring.traffic.trace_assembly import run_id_of, settle
 from ragauge.store.inbox import Batch, Patience, TracePart
 from ragauge.store.ledger import LedgerLine
-from ragauge.store.open import Store
+from ragauge.store.run_collection import Arrived
+from ragauge.store.store_access import Store
 
 SOME = (Passage("p", "d", "text"),)
 DAY = "2026-11-27"
@@ -126,7 +126,7 @@ def test_small_segments_are_raised(store: Store) -> None:
 
 
 def _run() -> Any:
-    from ragauge.data.response import Run
+    from ragauge.core.response import Run
 
     return Run("r", "r", kind="traffic", system="bot")
 
@@ -139,21 +139,21 @@ def test_the_rate_falls_where_money_would_not_last(store: Store, monkeypatch: py
     lines = [LedgerLine(part.trace_id, "bot", DAY, "sampled out") for part in parts]
     store.ledger.write([replace(one, outcome="scored", run_id="r") for one in lines[:500]] + lines[500:])
     for spent, rate in ((0.0, 0.5), (1.0, 0.5), (4.0, 0.125), (5.0, LEAST)):
-        monkeypatch.setattr("ragauge.monitoring.sampling.spent_on", lambda *_, spent=spent: (spent, 500))
+        monkeypatch.setattr("ragauge.monitoring.traffic.sampling.spent_on", lambda *_, spent=spent: (spent, 500))
         found = Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon)
         assert found == pytest.approx(rate)  # (5 - spent) / (spent / 500) of 1,000 to come
     store.ledger.write([replace(one, outcome="to score", run_id="r") for one in lines[:75]])
     store.ledger.write([replace(one, outcome="over budget", reason="spent") for one in lines[75:100]])
-    monkeypatch.setattr("ragauge.monitoring.sampling.spent_on", lambda *_: (4.0, 500))
+    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.spent_on", lambda *_: (4.0, 500))
     assert Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon) == pytest.approx(0.025)  # 100 wait
 
 
 def test_the_money_of_a_day_lasts_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a cent a judgement and 7,200 requests five dollars last for the whole day, to a few cents."""
-    monkeypatch.setattr("ragauge.monitoring.sampling.FRESH", 0.0)
+    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.FRESH", 0.0)
     drawn, arrived = [0] * 24, 0
     monkeypatch.setattr(
-        "ragauge.monitoring.sampling.spent_on",
+        "ragauge.monitoring.traffic.sampling.spent_on",
         lambda _, day: (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0),
     )
     ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], drawn=lambda: 0)

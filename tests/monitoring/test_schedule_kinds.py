@@ -12,14 +12,14 @@ import pytest
 from tests.monitoring.test_scheduling import NIGHTLY, NOON, Server, project
 
 import ragauge as rg
-from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
-from ragauge.api.traffic import traffic
-from ragauge.data.config.reading import read_config
-from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response, Run
-from ragauge.engine.drift_measures import golden_run
-from ragauge.reporting.traffic import status_sections
-from ragauge.store.open import Store, open_store
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.example import Example
+from ragauge.core.response import Passage, Response, Run
+from ragauge.monitoring.drift.drift_measures import golden_run
+from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun
+from ragauge.monitoring.traffic.tables import status_sections
+from ragauge.monitoring.traffic.verb import traffic
+from ragauge.store.store_access import Store, open_store
 
 __all__ = ["project"]
 TODAY = f"{datetime.now(UTC):%Y-%m-%d}"

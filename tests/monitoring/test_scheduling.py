@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.monitoring.cron import last_due
-from ragauge.analysis.results.jobs import JobState
-from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
-from ragauge.api.traffic import traffic
-from ragauge.data.config.reading import read_config
-from ragauge.errors import UsageError
-from ragauge.monitoring.notifying import slack_text
-from ragauge.monitoring.scheduling import Alive, Scheduler, in_a_process
-from ragauge.reporting.traffic import status_sections
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.errors import UsageError
+from ragauge.monitoring.alerts.notifications import slack_text
+from ragauge.monitoring.jobs.cron import last_due
+from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, not_made
+from ragauge.monitoring.jobs.scheduler import Alive, Scheduler, in_a_process
+from ragauge.monitoring.traffic.tables import status_sections
+from ragauge.monitoring.traffic.verb import traffic
+from ragauge.scores.results.jobs import JobState
 from ragauge.store.jobs import LEASE
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 NIGHTLY = {"name": "nightly", "cron": "0 2 * * *", "run": "my_app:answer", "set": "golden.jsonl"}
 HOUR, DAY = 3600.0, 86400.0
@@ -104,7 +104,7 @@ def test_a_schedule_that_breaks_stops_no_other(store: Store, monkeypatch: pytest
             raise ZeroDivisionError("no such time")
         return last_due(cron, zone, now)
 
-    monkeypatch.setattr("ragauge.monitoring.scheduling.last_due", due)
+    monkeypatch.setattr("ragauge.monitoring.jobs.scheduler.last_due", due)
     server.at(NOON)
     assert [server.at(NOON + DAY), server.at(NOON + DAY + 60), server.at(NOON + 2 * DAY)] == [1, 0, 1]
     kept = [one for one in store.jobs.latest(9) if one.name == "broken" and one.state == "error"]
@@ -215,8 +215,8 @@ def test_a_server_that_ends_leaves_its_run_to_others(store: Store, monkeypatch: 
     now = NOON + DAY
     assert ends.at(now, over) == 1
     section = {"monitor": {"schedules": [NIGHTLY]}}
-    monkeypatch.setattr("ragauge.api.traffic.time.time", lambda: now)
-    monkeypatch.setattr("ragauge.api.monitor_replay.section_of", lambda _: read_config(section).checked().monitor)
+    monkeypatch.setattr("ragauge.monitoring.traffic.verb.time.time", lambda: now)
+    monkeypatch.setattr("ragauge.monitoring.replay.verb.section_of", lambda _: read_config(section).checked().monitor)
     found = traffic(store=store.url).found
     assert [(job.state, job.due[:16]) for job in found.jobs] == [
         ("noted", "2026-01-07T02:00"),

@@ -19,11 +19,11 @@ from tests.monitoring.test_settling import LATER, chain, finder, line
 from typer.testing import CliRunner
 
 from ragauge.cli.main import app
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.monitoring.settling import settle
-from ragauge.store.open import Store, open_store
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tools/golden/record_traces.py"

@@ -13,17 +13,17 @@ from starlette.testclient import TestClient
 from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 
-from ragauge.data.readers.source import records
-from ragauge.data.readers.traces.spans import Link, TraceSpan, spans_of
-from ragauge.data.response import REDACTED, Response
+from ragauge.core.response import REDACTED, Response
 from ragauge.metrics.base import Measured
-from ragauge.monitoring import otlp
-from ragauge.monitoring.decoding import spans_of as decoded
+from ragauge.monitoring.intake import otlp
+from ragauge.monitoring.intake.otlp_decoder import spans_of as decoded
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.settling import run_id_of, settle
+from ragauge.monitoring.traffic.trace_assembly import run_id_of, settle
+from ragauge.readers.source import records
+from ragauge.readers.traces.spans import Link, TraceSpan, spans_of
 from ragauge.store.ledger import LedgerLine
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 Sender = Callable[..., TestClient]
 GOLDEN = sorted((Path(__file__).resolve().parents[1] / "golden/traces").glob("*.jsonl"))

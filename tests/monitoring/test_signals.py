@@ -14,13 +14,13 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from starlette.testclient import TestClient
 from tests.monitoring.conftest import attributes
 
-from ragauge.analysis.monitoring.signals import SignalPoint
-from ragauge.analysis.monitoring.watches import watches
-from ragauge.api.monitor_alerts import monitors
-from ragauge.data.config.reading import read_config
-from ragauge.monitoring.redaction import Redaction
-from ragauge.monitoring.signalling import SignalWatcher
-from ragauge.store.open import Store
+from ragauge.core.config.config_loader import read_config
+from ragauge.monitoring.alerts.gauge_alerts import SignalWatcher
+from ragauge.monitoring.alerts.verb import monitors
+from ragauge.monitoring.intake.redaction import Redaction
+from ragauge.monitoring.series.gauge_monitors import SignalPoint
+from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.store.store_access import Store
 
 MONITOR: dict[str, Any] = {
     "monitors": [{"signal": "shard_load", "skew_max": 3, "for": "30m"}],

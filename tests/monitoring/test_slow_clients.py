@@ -21,8 +21,8 @@ from tests.monitoring.conftest import traces
 from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_settling import chain
 
-from ragauge.monitoring import bodies
-from ragauge.monitoring.bodies import Incoming, Refused, read_body
+from ragauge.monitoring.intake import bodies
+from ragauge.monitoring.intake.bodies import Incoming, Refused, read_body
 
 SLOW, SILENT = 100, 200
 MIB, PACKED = 1 << 20, "\r\nContent-Encoding: gzip"

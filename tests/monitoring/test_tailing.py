@@ -14,13 +14,13 @@ from tests.monitoring.conftest import TRACE, traces
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder, held, passages
 
+from ragauge.monitoring.intake.body_parser import Taking
+from ragauge.monitoring.intake.file_tail import GrowingFile
+from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.redaction import Redaction
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.tailing import GrowingFile
-from ragauge.monitoring.taking import Taking
+from ragauge.monitoring.traffic.trace_assembly import settle
 from ragauge.store.inbox import Patience
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 
 def spans_line(trace_id: str = TRACE) -> str:
@@ -144,7 +144,7 @@ def test_a_look_that_is_cut_off_repeats_nothing(
         with pytest.raises(KeyboardInterrupt):
             tail_of(store, path, told).read()
     assert store.inbox.tail(str(path)).offset == 0
-    monkeypatch.setattr("ragauge.monitoring.tailing.PIECE", 999)
+    monkeypatch.setattr("ragauge.monitoring.intake.file_tail.PIECE", 999)
 
     def work() -> None:
         with open_store(store.url) as own:

@@ -17,23 +17,23 @@ from tests.loopback.server import FaultyServer
 from tests.own_metrics import forget_own
 
 import ragauge as rg
-from ragauge.analysis.results.scorecard import Summary
-from ragauge.analysis.scores.summarize import summarize
-from ragauge.api.cards import stored_card
-from ragauge.api.queries.columns import StoredColumns
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response, Run
-from ragauge.engine.arrivals import arrivals
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.plan import columns_of
-from ragauge.engine.traffic import score_free
+from ragauge.engine.request_stream import arrivals
+from ragauge.evaluation.scorecard.cards import stored_card
 from ragauge.metrics import catalogue
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.store.collecting import Arrived
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.traffic_store import score_free
+from ragauge.scores.results.scorecard import Summary
+from ragauge.scores.summarize import summarize
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store, open_store
+from ragauge.store.run_collection import Arrived
+from ragauge.store.store_access import Store, open_store
+from ragauge.verbs.columns import StoredColumns
 
 FREE = [metric for metric in catalogue.samples() if not questions([metric])]
 JUDGED = parse("faithfulness")

@@ -15,10 +15,10 @@ from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_projects import OTHER, OWN
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring import lines
-from ragauge.monitoring.drifting import DriftWatcher
+from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.intake import lines
 from ragauge.store.inbox import DAY, Batch
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 CONFIG = """
 monitor:

@@ -17,22 +17,22 @@ import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 from typer.testing import CliRunner
 
-from ragauge.analysis.monitoring.replaying import watchings
-from ragauge.analysis.monitoring.watches import Watches, watches
-from ragauge.analysis.monitoring.watching import Alert
-from ragauge.api.monitor_alerts import alert, monitors, resolve_alert
-from ragauge.api.monitor_replay import monitor_replay
-from ragauge.api.traffic import note_running
-from ragauge.cli.monitor import app
-from ragauge.data.config.monitor import MonitorSection
-from ragauge.data.config.reading import read_config
-from ragauge.engine.arrivals import arrivals
-from ragauge.monitoring.alert_records import alert_request
+from ragauge.core.config.config_loader import read_config
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.messages import number
+from ragauge.engine.request_stream import arrivals
+from ragauge.monitoring.alerts.alert_records import alert_request
+from ragauge.monitoring.alerts.alert_worker import Watcher, judge_series
+from ragauge.monitoring.alerts.notifications import deliver, slack_text
+from ragauge.monitoring.alerts.verb import alert, monitors, resolve_alert
+from ragauge.monitoring.command import app
 from ragauge.monitoring.erasing import erase
-from ragauge.monitoring.notifying import deliver, slack_text
-from ragauge.monitoring.watcher import Watcher, judge_series
-from ragauge.store.open import Store, open_store
-from ragauge.text.messages import number
+from ragauge.monitoring.replay.compute import watchings
+from ragauge.monitoring.replay.verb import monitor_replay
+from ragauge.monitoring.series.monitor_specs import Watches, watches
+from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.traffic.verb import note_running
+from ragauge.store.store_access import Store, open_store
 
 DAYS = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
 

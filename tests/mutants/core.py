@@ -22,9 +22,9 @@ CLAIMS = "metrics/test_evidence_by_hand metrics/test_evidence_cases metrics/test
 CAUSES = "analysis/test_attribute"
 GATE = "gating/test_decide gating/test_checking gating/test_failed_scores"
 COMPARED = "analysis/test_compare analysis/test_comparing analysis/test_moved"
-RETRIEVAL, ANSWER, CAUSE = "metrics/retrieval/", "metrics/answer/", "analysis/causes/"
-COMPARISON, CORRECTION = "analysis/comparison/", "analysis/comparison/correction.py"
-TREC, LAX = "data/readers/trec.py", "            return False\n        limit = self.limit if self.lax"
+RETRIEVAL, ANSWER, CAUSE = "metrics/retrieval/", "metrics/answer/", "diagnosis/causes/"
+COMPARISON, CORRECTION = "comparison/", "comparison/correction.py"
+TREC, LAX = "readers/trec.py", "            return False\n        limit = self.limit if self.lax"
 
 MUTANTS = [
     # metrics
@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant("gating/sample.py", '"less" if worse_is_less else', '"less" if not worse_is_less else', GATE),
     Mutant("gating/family.py", "halves / (segments if in_segment else whole)", "halves / len(segment)", GATE),
     Mutant("gating/family.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
-    Mutant("gating/checking.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
+    Mutant("gating/check_builder.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
     # comparison and estimating
     Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', "if not metric else (up", COMPARED),
     Mutant(CORRECTION, "min(1.0, k * p_values[index])", "min(1.0, p_values[index])", COMPARED),
@@ -68,13 +68,13 @@ MUTANTS = [
     Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
     Mutant(
-        "analysis/estimating.py",
+        "scores/estimation.py",
         "weights=sample.weights,\n        clusters=sample.clusters",
         "weights=sample.weights,\n        clusters=None",
         "analysis/test_estimating analysis/test_summarize",
     ),
     Mutant(
-        "analysis/estimating.py",
+        "scores/estimation.py",
         "return widened(interval, mean, error, values, weights)",
         "return interval",
         "analysis/test_judged_intervals",
@@ -94,14 +94,14 @@ MUTANTS = [
         'statement.excluded.failed == literal_column("1")',
         "store/test_replies",
     ),
-    Mutant("data/ask.py", "            ask.attempt,\n", "", "judging/test_reply_keys"),
-    Mutant("data/ask.py", "            plain(ask.params),\n", "", "judging/test_reply_keys"),
+    Mutant("core/ask.py", "            ask.attempt,\n", "", "judging/test_reply_keys"),
+    Mutant("core/ask.py", "            plain(ask.params),\n", "", "judging/test_reply_keys"),
     # readers
     Mutant(TREC, "part[1:] > part[:-1]", "part[1:] < part[:-1]", "data/test_trec_readers"),
     Mutant(TREC, "order = np.argsort(-values)", "order = np.argsort(values)", "data/test_trec_readers"),
     # studies
     Mutant(
-        "analysis/studies/front.py",
+        "studies/front.py",
         "quality[n] > quality[found[-1]]",
         "quality[n] >= quality[found[-1]]",
         "analysis/test_study_front",

@@ -13,10 +13,10 @@ from tests.planted import retrieval_faults as retrieval
 from tests.planted.scene import Scene, Statement
 from tests.planted.topics import Topic, outdated, topics, unanswerable
 
-from ragauge.data.document import IndexListing
-from ragauge.data.example import Example
-from ragauge.data.facts import Evidence
-from ragauge.data.response import Response
+from ragauge.core.document import IndexListing
+from ragauge.core.example import Example
+from ragauge.core.facts import Evidence
+from ragauge.core.response import Response
 
 EACH = 36
 Fault = Callable[[Scene, Random], Scene]

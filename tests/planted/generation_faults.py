@@ -12,8 +12,8 @@ from tests.planted.retrieval_faults import quotable, quoted
 from tests.planted.scene import Scene, Statement
 from tests.planted.topics import Topic, topics
 
-from ragauge.data.example import Span
-from ragauge.data.response import Passage
+from ragauge.core.example import Span
+from ragauge.core.response import Passage
 
 
 def system_failed(scene: Scene, rng: Random) -> Scene:

@@ -36,9 +36,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragauge.data.document import Document
-from ragauge.data.example import Example, Span
-from ragauge.data.facts import (
+from ragauge.core.document import Document
+from ragauge.core.example import Example, Span
+from ragauge.core.facts import (
     Address,
     Agreement,
     AgreementFacts,
@@ -51,7 +51,7 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.response import Passage, Response
+from ragauge.core.response import Passage, Response
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.text.sentences import split
 

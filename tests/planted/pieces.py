@@ -7,9 +7,9 @@ from functools import cache, lru_cache
 
 from tests.planted.topics import Part, Topic, pages
 
-from ragauge.data.document import chunk
-from ragauge.data.example import Span
-from ragauge.data.response import Passage
+from ragauge.core.document import chunk
+from ragauge.core.example import Span
+from ragauge.core.response import Passage
 from ragauge.systems.reference.retrievers import Bm25, terms
 from ragauge.text.sentences import split
 

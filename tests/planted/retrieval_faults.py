@@ -11,7 +11,7 @@ from tests.planted.pieces import Piece
 from tests.planted.scene import Scene, Statement
 from tests.planted.topics import pages
 
-from ragauge.data.document import IndexListing
+from ragauge.core.document import IndexListing
 from ragauge.text.sentences import split
 
 DEPTH = 20  # candidates

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from tests.planted.pieces import Piece
 from tests.planted.topics import Topic
 
-from ragauge.data.document import IndexListing
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.facts import (
+from ragauge.core.document import IndexListing
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.facts import (
     Address,
     Agreement,
     AgreementFacts,
@@ -27,7 +27,7 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.response import Citation, Response
+from ragauge.core.response import Citation, Response
 
 JUDGE = "perfect"
 

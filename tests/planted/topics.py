@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.document import Document
-from ragauge.data.example import Span
-from ragauge.systems.demo.systems import documents
+from ragauge.core.document import Document
+from ragauge.core.example import Span
+from ragauge.evaluation.demo.demo_systems import documents
 
 FOLDER = Path(__file__).resolve().parent
 

@@ -10,7 +10,7 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.api.gate import gate
+from ragauge.gating.verb import gate
 
 APP = """
 import json

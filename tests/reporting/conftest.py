@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 from tests.building import agreement_facts, evidence, metric_change, reference_facts, relevance_facts
 
-from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
-from ragauge.analysis.results.comparison import Failures, Matched, RunComparison
-from ragauge.analysis.results.overview import (
+from ragauge.core.example import Example, Relevant, Span, Turn
+from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
+from ragauge.core.response import Citation, Passage, Response, Run
+from ragauge.core.score import Score
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.scores.results.change import ExampleDelta, SegmentDrop
+from ragauge.scores.results.comparison import Failures, Matched, RunComparison
+from ragauge.scores.results.overview import (
     Alignment,
     Bin,
     Distribution,
@@ -26,12 +31,7 @@ from ragauge.analysis.results.overview import (
     Stage,
     Timing,
 )
-from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, ScorecardData, Summary
-from ragauge.data.example import Example, Relevant, Span, Turn
-from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
-from ragauge.data.response import Citation, Passage, Response, Run
-from ragauge.data.score import Score
-from ragauge.data.verdict import ExampleVerdict
+from ragauge.scores.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, ScorecardData, Summary
 from ragauge.stats.weighted import Interval
 
 HOSTILE = "<script>alert('x')</script> [red]a|b[/red] \x1b[31m *b* </td>"

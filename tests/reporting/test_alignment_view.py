@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
-from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-from ragauge.data.response import Run
-from ragauge.reporting.alignment import sections, whose
-from ragauge.reporting.encoder import encode
-from ragauge.reporting.html import html
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.core.response import Run
+from ragauge.evaluation.scorecard.alignment import sections, whose
+from ragauge.evaluation.scorecard.html import html
+from ragauge.rendering.encoder import encode
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
+from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 from ragauge.stats.weighted import Interval
 
 HALF = MeanEstimate(0.5, Interval(0.4, 0.6, "wilson"), 100)

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from ragauge.reporting.writers.html import breakable, command_html
+from ragauge.rendering.writers.html import breakable, command_html
 
 
 def shown(text: str) -> str:

@@ -12,8 +12,15 @@ import pytest
 from rich.console import Console
 from tests.reporting.conftest import HOSTILE
 
-from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
-from ragauge.analysis.results.comparison import (
+from ragauge.comparison.tables.sections import sections, table
+from ragauge.comparison.tables.words import chance, overall, sentence, size
+from ragauge.core.response import Run
+from ragauge.evaluation.scorecard.html import comparison_html
+from ragauge.rendering.encoder import encode
+from ragauge.rendering.writers.markdown import markdown
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.results.change import ChangeEffect, ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
+from ragauge.scores.results.comparison import (
     AmountChange,
     Compared,
     ConfigDiff,
@@ -27,15 +34,8 @@ from ragauge.analysis.results.comparison import (
     Setting,
     Side,
 )
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.scorecard import Finding, Reading
-from ragauge.data.response import Run
-from ragauge.reporting.comparing.sections import sections, table
-from ragauge.reporting.comparing.words import chance, overall, sentence, size
-from ragauge.reporting.encoder import encode
-from ragauge.reporting.html import comparison_html
-from ragauge.reporting.writers.markdown import markdown
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.scorecard import Finding, Reading
 from ragauge.stats.weighted import Interval
 
 GIVEN = {"script", "img", "iframe", "object", "embed", "form", "input", "link", "base", "button"}

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.results.scorecard import ExampleView, ScorecardData
-from ragauge.data.facts import AnswerFacts, ReferenceClaim, ReferenceFacts
-from ragauge.reporting.examples import labels, pieces
-from ragauge.reporting.one_example import sections
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.core.facts import AnswerFacts, ReferenceClaim, ReferenceFacts
+from ragauge.diagnosis.examples.one_example import sections
+from ragauge.diagnosis.examples.tables import labels, pieces
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.results.scorecard import ExampleView, ScorecardData
 
 
 def printed(view: ExampleView) -> str:

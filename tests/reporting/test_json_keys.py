@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-from ragauge.reporting.encoder import encode, form_of, json_text
-from ragauge.reporting.json_forms import FORMS
+from ragauge.rendering.encoder import encode, form_of, json_text
+from ragauge.rendering.json_forms import FORMS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = ROOT / "tests/golden/json_keys.txt"
-SCHEMAS = ROOT / "src/ragauge/data/schema"
+SCHEMAS = ROOT / "src/ragauge/core/schema"
 
 
 @pytest.fixture(scope="module")

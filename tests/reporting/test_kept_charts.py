@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.charts import drawing
-from ragauge.reporting.charts.drawing import with_kept_charts
-from ragauge.reporting.html import html
+from ragauge.evaluation.scorecard.html import html
+from ragauge.rendering.charts import svg as drawing
+from ragauge.rendering.charts.svg import with_kept_charts
+from ragauge.scores.results.scorecard import ScorecardData
 
 
 class Shelf:

@@ -7,15 +7,15 @@ from datetime import date
 
 import pytest
 
-from ragauge.analysis.results.change import ChangeEffect, MetricChange
-from ragauge.analysis.results.chart import ChartPoint, ReportChart
-from ragauge.analysis.results.overview import Bin, MeanEstimate
-from ragauge.reporting.charts.spread import NARROWEST, WIDEST, _places
-from ragauge.reporting.charts.studies import study_chart
-from ragauge.reporting.comparing.notes import _hidden
-from ragauge.reporting.explain import _letters
-from ragauge.reporting.words import difference
+from ragauge.comparison.tables.notes import _hidden
+from ragauge.diagnosis.explain.tables import _letters
+from ragauge.rendering.charts.spread import NARROWEST, WIDEST, _places
+from ragauge.rendering.words import difference
+from ragauge.scores.results.change import ChangeEffect, MetricChange
+from ragauge.scores.results.chart import ChartPoint, ReportChart
+from ragauge.scores.results.overview import Bin, MeanEstimate
 from ragauge.stats.weighted import Interval
+from ragauge.studies.charts import study_chart
 
 
 def changed(metric: str, mean: float, low: float, high: float) -> MetricChange:

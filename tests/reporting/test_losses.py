@@ -7,20 +7,20 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.causes.counterfactuals import RULES
-from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment, ExperimentOutcome, Graded
-from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting import scorecard
-from ragauge.reporting.confirmed import experiments_say
-from ragauge.reporting.encoder import encode
-from ragauge.reporting.gaps import sections
-from ragauge.reporting.html import html
-from ragauge.reporting.lists import Anchors
-from ragauge.reporting.losses import losses, sentence
-from ragauge.reporting.writers.markdown import markdown
-from ragauge.reporting.writers.terminal import terminal as written
+from ragauge.comparison.gaps.losses import losses, sentence
+from ragauge.comparison.gaps.tables import sections
+from ragauge.diagnosis.causes.counterfactuals import RULES
+from ragauge.diagnosis.confirm.tables import experiments_say
+from ragauge.evaluation.scorecard import tables as scorecard
+from ragauge.evaluation.scorecard.html import html
+from ragauge.rendering.encoder import encode
+from ragauge.rendering.lists import Anchors
+from ragauge.rendering.writers.markdown import markdown
+from ragauge.rendering.writers.terminal import terminal as written
+from ragauge.scores.results.experiments import CauseTally, Confirmed, Experiment, ExperimentOutcome, Graded
+from ragauge.scores.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
 

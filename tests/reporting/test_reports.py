@@ -5,14 +5,14 @@ import json
 import re
 from html.parser import HTMLParser
 
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.encoder import encode
-from ragauge.reporting.examples import missed, pieces, says
-from ragauge.reporting.html import html
-from ragauge.reporting.scorecard import sections, track
-from ragauge.reporting.writers import markdown as writer
-from ragauge.reporting.writers.terminal import terminal
-from ragauge.reporting.writers.terminal import track as drawn_track
+from ragauge.diagnosis.examples.tables import missed, pieces, says
+from ragauge.evaluation.scorecard.html import html
+from ragauge.evaluation.scorecard.tables import sections, track
+from ragauge.rendering.encoder import encode
+from ragauge.rendering.writers import markdown as writer
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.writers.terminal import track as drawn_track
+from ragauge.scores.results.scorecard import ScorecardData
 
 
 class Page(HTMLParser):

@@ -7,13 +7,13 @@ import re
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.results.chart import ChartPoint, ReportChart
-from ragauge.reporting.html import sections_page
-from ragauge.reporting.lists import Anchors, ServedLinks
-from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
-from ragauge.reporting.writers.html import sections_html, table_html
-from ragauge.reporting.writers.markdown import markdown, table_lines
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.evaluation.scorecard.html import sections_page
+from ragauge.rendering.lists import Anchors, ServedLinks
+from ragauge.rendering.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
+from ragauge.rendering.writers.html import sections_html, table_html
+from ragauge.rendering.writers.markdown import markdown, table_lines
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.results.chart import ChartPoint, ReportChart
 
 COMMAND = "ragauge show a-run-with-a-long-name another-example-with-a-long-name"
 

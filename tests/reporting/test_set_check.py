@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.testsets.test_freshness import _check, _corpus
 
-from ragauge.data.curation import Anchor, Curation
-from ragauge.data.example import Example, Relevant
-from ragauge.data.set_file import SetFile, new_line
-from ragauge.reporting.sets import _share, freshness_sections
+from ragauge.core.curation import Anchor, Curation
+from ragauge.core.example import Example, Relevant
+from ragauge.testsets.set_file import SetFile, new_line
+from ragauge.testsets.tables import _share, freshness_sections
 
 
 @given(st.integers(1, 3_000), st.integers(0, 3_000))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.reporting.passage_views import shelves
+from ragauge.diagnosis.examples.passage_views import shelves
 
 
 @pytest.fixture(scope="module")

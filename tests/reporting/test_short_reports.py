@@ -9,20 +9,20 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.comparison import Matched
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.data.readability import Readability
-from ragauge.data.response import Passage, Response
+from ragauge.comparison.tables.words import against
+from ragauge.core.readability import Readability
+from ragauge.core.response import Passage, Response
+from ragauge.evaluation.scorecard.segments import ranked, worst_segments
+from ragauge.evaluation.scorecard.tables import sections
 from ragauge.metrics.not_read import why_not_read
-from ragauge.reporting.comparing.words import against
-from ragauge.reporting.scorecard import sections
-from ragauge.reporting.segments import ranked, worst_segments
-from ragauge.reporting.verdict_words import first_thing, outcomes, verdict
-from ragauge.reporting.words import UNNAMED, cell, first_of_layers, ignored, pareto_line, unreadable
-from ragauge.reporting.writers import markdown as writer
-from ragauge.reporting.writers.terminal import terminal
+from ragauge.rendering.verdict_texts import first_thing, outcomes, verdict
+from ragauge.rendering.words import UNNAMED, cell, first_of_layers, ignored, pareto_line, unreadable
+from ragauge.rendering.writers import markdown as writer
+from ragauge.rendering.writers.terminal import terminal
+from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import Matched
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
 Whole = Callable[..., ScorecardData]

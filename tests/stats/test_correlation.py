@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats import correlation
 from ragauge.stats.correlation import correlate, spearman_of_marks
 

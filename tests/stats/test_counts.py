@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.textbook_tests import fisher_greater, mcnemar
 

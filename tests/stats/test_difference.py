@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.stats.students import paired_t
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.difference import Tested, paired_test, unpaired_test
 from ragauge.stats.sign_flips import MOST_FLIPPED, sign_flip
-from ragauge.stats.skewed import skew_corrected_test
+from ragauge.stats.skew_corrected_t import skew_corrected_test
 from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t, wilcoxon
 
 ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")

@@ -11,7 +11,7 @@ import scipy.spatial.distance
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.drift import js_divergence, mean_shift, neighbour_overlap, pairwise_kl
 
 COUNTS = st.integers(2, 6).flatmap(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.effects import cohens_h, standardized_difference, win_tie_loss
 from ragauge.stats.intervals import mean_interval
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.effects import pooled
-from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
+from ragauge.stats.judge_error import JudgeMeanError, widened, widened_difference
 from ragauge.stats.weighted import Interval
 
 Floats = npt.NDArray[np.float64]

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.stats.students import clustered_t, student_t
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
 from ragauge.stats.intervals import mean_interval, order_statistics, scaled_wilson, wilson
-from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.skew_corrected_t import skew_corrected_t
 from ragauge.stats.weighted import Interval, estimate
 
 Draw = Callable[[np.random.Generator], tuple[Any, dict[str, Any]]]

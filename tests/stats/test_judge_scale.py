@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.judging.local.judge import errors
-from ragauge.stats.instrument import JudgeMeanError, widened
+from ragauge.judges.local.judge import errors
+from ragauge.stats.judge_error import JudgeMeanError, widened
 from ragauge.stats.judge_scale import SPREAD, SourceScale, likely_shares
 from ragauge.stats.weighted import Interval
 

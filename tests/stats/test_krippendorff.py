@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.krippendorff import Scale, krippendorff_alpha
 
 META = Path(__file__).parents[3] / "shared/data/ragchecker_meta/human_labeled_data.json"

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ragauge.errors import UsageError
-from ragauge.stats.instrument import JudgeMeanError, known_by_labels, widened, widened_difference
+from ragauge.core.errors import UsageError
+from ragauge.stats.judge_error import JudgeMeanError, known_by_labels, widened, widened_difference
 from ragauge.stats.label_gap import LabelGap, Scored, label_gap
 from ragauge.stats.weighted import Interval
 

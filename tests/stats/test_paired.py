@@ -12,10 +12,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.intervals import wilson
-from ragauge.stats.paired import agresti_min, paired_interval, unpaired_interval
-from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.mean_difference import agresti_min, paired_interval, unpaired_interval
+from ragauge.stats.skew_corrected_t import skew_corrected_t
 from ragauge.stats.weighted import Interval
 
 Pairs = tuple[Any, Any, dict[str, Any]]

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.intervals import quantile_reach
 
 LEVELS = (0.05, 0.5, 0.9, 0.95, 0.99)

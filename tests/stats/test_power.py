@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from ragauge.errors import UsageError
-from ragauge.stats.detecting import detectable, pairs_to_detect
+from ragauge.core.errors import UsageError
+from ragauge.stats.detectable_difference import detectable, pairs_to_detect
 from ragauge.stats.difference import paired_test
 from ragauge.stats.power import (
     design_effect_of,

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.families import looks, may_be_best, rivalries, spent
 from ragauge.stats.selection import expected_on_new
 

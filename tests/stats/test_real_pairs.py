@@ -16,10 +16,10 @@ import pytest
 import scipy.stats
 from tests.stats.students import clustered_t, paired_t, student_t
 
+from ragauge.stats.bootstrap import resample_differences
 from ragauge.stats.correlation import correlate
 from ragauge.stats.difference import paired_test
-from ragauge.stats.paired import paired_interval
-from ragauge.stats.resampling import resample_differences
+from ragauge.stats.mean_difference import paired_interval
 from ragauge.stats.sign_flips import sign_flip
 from ragauge.stats.textbook_tests import wilcoxon
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.metrics.answer.answer_contains import AnswerContains
 from ragauge.stats.intervals import wilson
-from ragauge.stats.rectified import LabelSample, Rectified, rectified_difference, rectified_mean
-from ragauge.stats.transferred import transferred_rate
+from ragauge.stats.ppi_mean import LabelSample, Rectified, rectified_difference, rectified_mean
+from ragauge.stats.rate_transfer import transferred_rate
 from ragauge.stats.weighted import Interval
 
 EVOUNA = Path(__file__).parents[3] / "shared/data/qa_eval_evouna/TQ.json"

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
-from ragauge.errors import UsageError
-from ragauge.stats import resampling
-from ragauge.stats.resampling import bootstrap, resample_differences, resample_means
+from ragauge.core.errors import UsageError
+from ragauge.stats import bootstrap as resampling
+from ragauge.stats.bootstrap import bootstrap, resample_differences, resample_means
 from ragauge.stats.weighted import Interval
 
 

@@ -23,7 +23,7 @@ from bench.alarms import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.many_series import ManySeries
 from ragauge.stats.sequential import DropEvidence, alarm_limit, drop_reference
 

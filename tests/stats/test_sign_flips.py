@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from tests.stats.students import paired_t
 
 from ragauge.stats.difference import paired_test
-from ragauge.stats.paired import paired_interval
+from ragauge.stats.mean_difference import paired_interval
 from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, SignFlips
-from ragauge.stats.skewed import bent, corrected, least_reach, signs_decide, skew_corrected_t, skew_corrected_test
+from ragauge.stats.skew_corrected_t import (
+    bent,
+    corrected,
+    least_reach,
+    signs_decide,
+    skew_corrected_t,
+    skew_corrected_test,
+)
 from ragauge.stats.weighted import Alternative, estimate
 
 sizes = st.integers(-99, 99).map(lambda x: x**3 / 100.0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.stats.students import paired_t, student_t
 
 from ragauge.stats.difference import paired_test
-from ragauge.stats.skewed import signs_decide, skew_corrected_t, skew_corrected_test
+from ragauge.stats.skew_corrected_t import signs_decide, skew_corrected_t, skew_corrected_test
 from ragauge.stats.weighted import Estimate, estimate
 
 numbers = st.integers(-10_000, 10_000).map(lambda x: x / 100)

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.metrics.base import Measured
-from ragauge.store.open import Store, open_store
 from ragauge.store.run_log import Note, Pointer
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 SRC = str(Path(__file__).resolve().parents[2] / "src")
 SET_MANY = """
 import sys, time
 from pathlib import Path
 from ragauge.store.run_log import Pointer
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 url, gate, run_id, who = sys.argv[1:]
 while not Path(gate).exists():
     time.sleep(0.001)

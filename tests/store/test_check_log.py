@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.building import example, response
 
-from ragauge.data.labelled import CheckedPart, CheckRecord
-from ragauge.data.response import Run
-from ragauge.store.open import Store, open_store
+from ragauge.core.human_labels import CheckedPart, CheckRecord
+from ragauge.core.response import Run
+from ragauge.store.store_access import Store, open_store
 
 PARTS = (CheckedPart("a" * 16, "e" * 16, right=True), CheckedPart("b" * 16, "e" * 16, right=False, weight=2.5))
 RECORD = CheckRecord(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.store.judges import LabelFile, TextScore
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 FIRST, SECOND = b"1" * 32, b"2" * 32
 FILE = LabelFile("model-1", "verify_answer", 1, FIRST, "labels \ud800.jsonl")

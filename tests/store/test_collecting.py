@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response, Run
-from ragauge.errors import DataError, UnknownName
+from ragauge.core.errors import DataError, UnknownName
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Passage, Response, Run
 from ragauge.metrics.base import Measured
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 SET = EvalSet("golden", tuple(Example(f"q{i}", f"question {i}", references=("r",)) for i in range(6)))
 RUN = Run("", "k=8", system="my_app:answer", config={"k": 8}, git="abc")

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, Evidence, Rating, RelevanceFacts, Window
-from ragauge.data.identity import digest
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Claim, CoverFacts, Evidence, Rating, RelevanceFacts, Window
+from ragauge.core.identity import digest
+from ragauge.core.response import Response, Run
 from ragauge.store.evidence import PackedEvidence
-from ragauge.store.open import Store, open_store
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store, open_store
 
 CLAIM = Claim(
     1, "a claim", 0, 8, supporting=(1, 3), joint=True, strength="implied", p=0.75, window=Window(1, 2, 9, ("x",))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName
-from ragauge.store.open import Store
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
+from ragauge.store.store_access import Store
 
 DIGEST, OTHER = b"d" * 32, b"o" * 32
 

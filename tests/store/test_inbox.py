@@ -8,7 +8,7 @@ import pytest
 
 from ragauge.store.inbox import DAY, Batch, InboxCounts, Patience, TracePart
 from ragauge.store.ledger import LedgerLine
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 A, B = "a" * 32, "b" * 32
 BATCH = Batch(1000.0, "traces", b"\x00\xff" * 300, (TracePart(A, 3, rooted=True), TracePart(B, 2)), "bot \ud800")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.errors import StoreError
-from ragauge.store.open import open_store
+from ragauge.core.errors import StoreError
+from ragauge.store.store_access import open_store
 
 LONG = "The tower is 330 metres tall and stands in Paris, and nobody has ever measured it twice. " * 6
 

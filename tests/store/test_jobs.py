@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.store.jobs import LEASE
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from tests.building import example, response
 from tests.conftest import OwnTime
 
-from ragauge.data.label import Label, label_key
-from ragauge.data.response import Run
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.core.label import Label, label_key
+from ragauge.core.response import Run
 from ragauge.store.labels import LabelDraw
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 KEY, OTHER = label_key("support", "q", ["p"], "a"), label_key("support", "q", ["p"], "b")
 LABEL = Label(KEY, (0, 12), "support", "supported", "ann", "2026-11-01T10:00:00Z", "abc")

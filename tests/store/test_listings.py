@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.document import IndexListing
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName
-from ragauge.store.open import Store
+from ragauge.core.document import IndexListing
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.response import Response, Run
+from ragauge.scores.results.scorecard import Cause
+from ragauge.store.store_access import Store
 
 LISTING = IndexListing(3, frozenset({"d2", "\ud800"}))
 

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select, update
 from tests.analysis.monitored import FIRST, batches, fallen_at_noon, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.series import ALL
-from ragauge.analysis.monitoring.watching import Alert, WatchState
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.monitoring.series.monitor_tracker import Alert, WatchState
+from ragauge.monitoring.series.series import ALL
 from ragauge.store.monitor_schema import series
 from ragauge.store.monitors import Delivery, KeptAlert
-from ragauge.store.open import Store, open_store
-from ragauge.store.packing import pack, unpack
+from ragauge.store.store_access import Store, open_store
+from ragauge.store.text_codec import pack, unpack
 
 BY = watching(monitor(level=0.8, drop=None, segments=("tenant",)))
 STATE, ALERTS = watched(BY, traffic([0.9, 0.9, 0.5, 0.5], rate=60))

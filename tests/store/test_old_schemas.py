@@ -20,9 +20,9 @@ from ragauge.cli.main import app
 from ragauge.store import migrations
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
-from ragauge.store.open import only_reading, open_store
 from ragauge.store.run_log import Note, Pointer
 from ragauge.store.sqlite import to_read
+from ragauge.store.store_access import only_reading, open_store
 
 pytestmark = pytest.mark.filterwarnings("ignore:the store .* was written by an older ragauge")
 GOLDEN = Path(__file__).parent / "golden"

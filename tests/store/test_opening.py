@@ -14,19 +14,19 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from ragauge.errors import StoreError, UsageError
+from ragauge.core.errors import StoreError, UsageError
 from ragauge.store import migrations
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
-from ragauge.store.open import open_store
 from ragauge.store.schema import metadata
+from ragauge.store.store_access import open_store
 
 SRC = str(Path(__file__).resolve().parents[2] / "src")
 OPEN_AND_WRITE = """
 import sys, time
 from pathlib import Path
-from ragauge.data.example import Example
-from ragauge.data.response import Run
-from ragauge.store.open import open_store
+from ragauge.core.example import Example
+from ragauge.core.response import Run
+from ragauge.store.store_access import open_store
 while not Path(sys.argv[2]).exists():
     time.sleep(0.001)
 with open_store(sys.argv[1]) as store:
@@ -142,6 +142,7 @@ def test_first_opened_by_several_at_once(sqlite_url: str, tmp_path: Path) -> Non
 
 def test_opening_imports_nothing_heavy_before() -> None:
     """Importing the module of `open_store` loads no database library: that happens when a store is opened."""
-    code = "import sys, ragauge.store.open; print([m for m in ('sqlalchemy', 'alembic', 'polars') if m in sys.modules])"
+    heavy = "('sqlalchemy', 'alembic', 'polars')"
+    code = f"import sys, ragauge.store.store_access; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

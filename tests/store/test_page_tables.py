@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from tests.api.test_baseline import evaluated
 
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.store.migrations.versions.v0011_pages import INDEXES
-from ragauge.store.open import open_store
 from ragauge.store.responses import grouped, kept, of_run
 from ragauge.store.schema import examples, responses
+from ragauge.store.store_access import open_store
 
 TABLES = ("summary_values", "cards", "charts", "run_tags", "example_groups")
 LATER = (  # of the migrations after it

@@ -11,29 +11,29 @@ import pytest
 from tests.store.test_old_schemas import restored
 from tests.store.unprivileged import SRC, read_only, run_python
 
-from ragauge.data.example import Example
-from ragauge.data.response import Run
-from ragauge.errors import StoreError
-from ragauge.store.open import open_store
+from ragauge.core.errors import StoreError
+from ragauge.core.example import Example
+from ragauge.core.response import Run
 from ragauge.store.sqlite import to_read
+from ragauge.store.store_access import open_store
 
 LIST = """
 import sys
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     print(*sorted(run.name for run in store.runs.list()))
 """
 NOTE = """
 import sys
-from ragauge.data.example import Example
-from ragauge.data.response import Run
-from ragauge.store.open import open_store
+from ragauge.core.example import Example
+from ragauge.core.response import Run
+from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     store.runs.import_run(Run("", "second"), [(Example("q", "second?"), None)])
 """
 SUMMARIZE = """
 import sys
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     run = store.runs.find("first")
     store.summaries.write(run.run_id, None, [])
@@ -41,9 +41,9 @@ with open_store(sys.argv[1]) as store:
 """
 KILLED = """
 import os, signal, sys
-from ragauge.data.example import Example
-from ragauge.data.response import Run
-from ragauge.store.open import open_store
+from ragauge.core.example import Example
+from ragauge.core.response import Run
+from ragauge.store.store_access import open_store
 store = open_store(sys.argv[1])
 store.runs.import_run(Run("", "in_the_log"), [(Example("q", "log?"), None)])
 os.kill(os.getpid(), signal.SIGKILL)
@@ -51,7 +51,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 CHANGED = """
 import os, sqlite3, sys
 from pathlib import Path
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 path = Path(sys.argv[1])
 with open_store(str(path)) as store:
     print(*(run.name for run in store.runs.list()))

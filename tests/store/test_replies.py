@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragauge.analysis.results.judging import Paid
-from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import DataError
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.metrics.base import Measured
+from ragauge.scores.results.judge_usage import Paid
 from ragauge.store.calls import Call, Spent
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store, open_store
 
 MODEL = ModelName("openai-chat", "small", "http://127.0.0.1:8080/v1")
 ELSEWHERE = replace(MODEL, endpoint="http://127.0.0.1:8081/v1")

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.results.summary import Summary
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
 from ragauge.metrics.base import Measured
+from ragauge.scores.results.summary import Summary
 from ragauge.stats.weighted import Interval
-from ragauge.store.open import Store, open_store
 from ragauge.store.run_list import STILL
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 MEANS = (0.5, None, 0.9, 0.5, None, 0.1)  # of the runs r0 … r5; None = not evaluated
 

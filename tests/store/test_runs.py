@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragauge.data.codec import encode
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response, Run
-from ragauge.errors import DataError, StoreError, UnknownName, UsageError
+from ragauge.core.codec import encode
+from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Passage, Response, Run
 from ragauge.metrics.base import Measured
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store, open_store
 
 RUN = Run("", "k=8", system="my_app:answer", config={"k": 8, "model": "m"}, git="abc dirty")
 

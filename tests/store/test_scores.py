@@ -11,16 +11,16 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.conftest import OwnTime
 
-from ragauge.analysis.results.scorecard import Cause, Interval, Summary
-from ragauge.analysis.scores.arrays import Columns
-from ragauge.analysis.scores.frames import cause_frame, score_frame
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.data.score import STATUSES, Score
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
+from ragauge.core.score import STATUSES, Score
 from ragauge.metrics.base import Measured
-from ragauge.store.open import Store
+from ragauge.scores.arrays import Columns
+from ragauge.scores.frames import cause_frame, score_frame
+from ragauge.scores.results.scorecard import Cause, Interval, Summary
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
+from ragauge.store.store_access import Store
 
 RESULTS = (
     Measured("scored", 0.5, 1.0, 2.0, 0.5, 0.5),

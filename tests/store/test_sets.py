@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.errors import UnknownName
-from ragauge.store.open import Store
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.store.store_access import Store
 
 GOLDEN = EvalSet(
     "golden", tuple(Example(f"q{i}", f"question {i}", references=("r",)) for i in range(1_200)), "corpus-1"

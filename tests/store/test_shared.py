@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.example import Example
-from ragauge.data.facts import CoverFacts, Evidence
-from ragauge.data.identity import digest
-from ragauge.data.response import Run
+from ragauge.core.example import Example
+from ragauge.core.facts import CoverFacts, Evidence
+from ragauge.core.identity import digest
+from ragauge.core.response import Run
 from ragauge.metrics.base import Measured
 from ragauge.store.evidence import PackedEvidence
-from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store, open_store
 
 SRC = str(Path(__file__).resolve().parents[2] / "src")
 COLUMNS = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
@@ -25,11 +25,11 @@ COLUMNS = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
 WRITER = """
 import os, sys, time
 os.nice(10)                              # four processes that never rest leave room for others
-from ragauge.data.example import Example
-from ragauge.data.response import Run
+from ragauge.core.example import Example
+from ragauge.core.response import Run
 from ragauge.metrics.base import Measured
 from ragauge.store.scores import Column
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 url, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 until, n = time.monotonic() + seconds, 0
 while n == 0 or time.monotonic() < until:      # a slow machine gets on once at least
@@ -50,8 +50,8 @@ print(n)
 READER = """
 import os, sys, time
 os.nice(10)
-from ragauge.errors import UnknownName
-from ragauge.store.open import open_store
+from ragauge.core.errors import UnknownName
+from ragauge.store.store_access import open_store
 url, seconds = sys.argv[1], float(sys.argv[2])
 until, n = time.monotonic() + seconds, 0
 while n == 0 or time.monotonic() < until:
@@ -144,9 +144,9 @@ def test_killed_in_the_middle_of_a_transaction(sqlite_url: str) -> None:
     """A process that is killed inside a transaction leaves what it had committed, and nothing of the rest."""
     code = """
 import os, signal, sys
-from ragauge.data.example import Example
-from ragauge.data.response import Run
-from ragauge.store.open import open_store
+from ragauge.core.example import Example
+from ragauge.core.response import Run
+from ragauge.store.store_access import open_store
 store = open_store(sys.argv[1])
 store.runs.import_run(Run("", "kept"), [(Example("q", "?"), None)])
 with store.transaction():

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Run
-from ragauge.data.study import Measurement, Study, Trial
-from ragauge.errors import UnknownName, UsageError
-from ragauge.store.open import Store, open_store
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Run
+from ragauge.core.study import Measurement, Study, Trial
+from ragauge.store.store_access import Store, open_store
 
 STUDY = Study("sizes", "chunking", "faq", "v1", {"retriever": "bm25", "budget": [512, 1024]})
 MEASURED = (Measurement("index_tokens", 1200.0, "tokens"), Measurement("p99", 2.5, "ms", 2.0, 3.0, 1000))

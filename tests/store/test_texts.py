@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragauge.store.open import Store
-from ragauge.store.packing import escape, framed, pack, unescape, unpack
+from ragauge.store.store_access import Store
+from ragauge.store.text_codec import escape, framed, pack, unescape, unpack
 
 
 class TextsContract:

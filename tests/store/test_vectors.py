@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragauge.errors import DataError
-from ragauge.store.open import Store, open_store
+from ragauge.core.errors import DataError
+from ragauge.store.store_access import Store, open_store
 from ragauge.store.vectors import EmbeddingEffort, VectorSpace
 
 ONE, TWO = b"1" * 32, b"2" * 32

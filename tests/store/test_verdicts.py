@@ -8,10 +8,10 @@ import pytest
 from tests.store.test_listings import with_run
 
 import ragauge.store.verdicts as module
-from ragauge.data.readability import Controls, ControlScale, ScaleKey
-from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, VerdictCounts
-from ragauge.store.open import Store
-from ragauge.store.packing import framed
+from ragauge.core.readability import Controls, ControlScale, ScaleKey
+from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, VerdictCounts
+from ragauge.store.store_access import Store
+from ragauge.store.text_codec import framed
 
 PASSED = ExampleVerdict("passed", grounded="passed")
 UNCLEAR = ExampleVerdict("unclear", "unclear", "passed", "the \ud800 reference", ("60 labels", "a model judge"))

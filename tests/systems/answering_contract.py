@@ -9,8 +9,8 @@ import pytest
 from tests.systems.one_index import K, golden, nearest, say
 
 import ragauge as rg
-from ragauge.data.example import EvalSet
-from ragauge.store.open import open_store
+from ragauge.core.example import EvalSet
+from ragauge.store.store_access import open_store
 
 KEPT = 2  # passages after reranking
 ASKED = EvalSet("asked", golden().examples[:8])

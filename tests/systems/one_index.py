@@ -9,16 +9,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.api.inputs.sources import Answered
-from ragauge.api.verbs import evaluate
-from ragauge.data.document import chunk
-from ragauge.data.example import EvalSet
-from ragauge.data.response import Passage, Response
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.document import chunk
+from ragauge.core.example import EvalSet
+from ragauge.core.response import Passage, Response
+from ragauge.evaluation.demo import demo_systems as demo
+from ragauge.evaluation.verbs import evaluate
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.base import Question, System
-from ragauge.systems.demo import systems as demo
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 from ragauge.text.sentences import split
+from ragauge.verbs.sources import Answered
 
 K, QUESTIONS = 4, 24
 METRICS = "recall@4,ndcg@4,mrr,faithfulness,context_precision"

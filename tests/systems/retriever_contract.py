@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.systems.one_index import answered, golden, nearest, one_response, plain_system, scores
 
-from ragauge.data.response import Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Response
 from ragauge.systems.base import Question, System
 
 K = 4  # as the plain system's

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import BaseModel
 
-from ragauge.data.example import Turn
-from ragauge.data.response import Citation, Passage, Response
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Citation, Passage, Response
 from ragauge.systems.base import Question, SystemTrouble, trouble_of
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 QUESTION = Question("q1", "Why?", (Turn("user", "Hi"), Turn("assistant", "Hello")))
 PASSAGES = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))

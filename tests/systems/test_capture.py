@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.systems.capture import RotatingLines
 
 DOCUMENTS = [{"doc_id": "d1", "text": "A hub is grey. It weighs two pounds.", "score": 0.5}]

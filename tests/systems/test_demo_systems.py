@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Response
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.demo.systems import SYSTEMS, build, documents, golden
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Response
+from ragauge.evaluation.demo.demo_systems import SYSTEMS, build, documents, golden
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import FaultySystem
 
@@ -135,9 +135,9 @@ def test_hash_seed_does_not_matter() -> None:
     """Processes that order their sets differently answer alike."""
     code = (
         "from dataclasses import replace\n"
-        "from ragauge.data.identity import digest, plain\n"
-        "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\n"
-        "from ragauge.systems.demo.systems import build, golden\n"
+        "from ragauge.core.identity import digest, plain\n"
+        "from ragauge.models.embedders.wordllama import WordLlamaEmbedder\n"
+        "from ragauge.evaluation.demo.demo_systems import build, golden\n"
         "for system in build(WordLlamaEmbedder().embed).values():\n"
         "    print(digest([plain(replace(system.respond(e), latency_ms={})) for e in golden().examples]))\n"
     )

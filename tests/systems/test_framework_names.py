@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.errors import MissingExtra
-from ragauge.systems.naming import system_of
+from ragauge.core.errors import MissingExtra
+from ragauge.systems.system_lookup import system_of
 
 CHAIN = """
 from langchain_core.documents import Document
@@ -54,7 +54,7 @@ class _Missing:
 def test_no_framework_is_imported_for_a_function() -> None:
     """A plain function is made a system without importing any framework."""
     code = (
-        "import sys\nfrom ragauge.systems.naming import system_of\nsystem_of(lambda question: 'x')\n"
+        "import sys\nfrom ragauge.systems.system_lookup import system_of\nsystem_of(lambda question: 'x')\n"
         "print([name for name in ('langchain_core', 'llama_index', 'haystack', 'psycopg') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

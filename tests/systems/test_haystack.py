@@ -17,9 +17,9 @@ from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from tests.systems.one_index import K, answered, embed, golden, one_response, pieces, plain_system, say, scores, vectors
 
-from ragauge.data.response import Passage
-from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.naming import system_of
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.response import Passage
+from ragauge.systems.system_lookup import system_of
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 QUESTION = "How do I pair a device?"

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.loopback.service import FlakyService
 
-from ragauge.data.example import Turn
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import Question, System, SystemTrouble
-from ragauge.systems.mapping import JsonPath, NoValue
-from ragauge.systems.naming import system_of
+from ragauge.systems.json_path import JsonPath, NoValue
+from ragauge.systems.system_lookup import system_of
 
 QUESTION = Question("q 1", 'Why "so" & not?\nSay.', (Turn("user", "Hi"),))
 HANDED = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.planted.known_facts import PARTS, KnownFacts
 
-from ragauge.data.document import Document
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.facts import AgreementFacts, AnswerFacts, ReferenceFacts, RelevanceFacts
-from ragauge.data.response import Citation, Passage, Response
-from ragauge.systems.demo.systems import documents, golden
+from ragauge.core.document import Document
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.facts import AgreementFacts, AnswerFacts, ReferenceFacts, RelevanceFacts
+from ragauge.core.response import Citation, Passage, Response
+from ragauge.evaluation.demo.demo_systems import documents, golden
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.retrievers import terms
 

@@ -24,12 +24,12 @@ from tests.systems.langchain_vectors import Vectors
 from tests.systems.one_index import K, answered, golden, one_response, pieces, plain_system, say, scores
 from typing_extensions import TypedDict  # pydantic reads this one before Python 3.12
 
-from ragauge.data.example import Turn
-from ragauge.data.response import Passage
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Passage
 from ragauge.systems.base import Question
 from ragauge.systems.langchain import LangChainSystem
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 

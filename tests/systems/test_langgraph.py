@@ -19,10 +19,10 @@ from tests.systems.answering_contract import KEPT, AnsweringContract
 from tests.systems.langchain_vectors import Vectors
 from tests.systems.one_index import K, answered, golden, one_response, pieces, plain_system, say
 
-from ragauge.data.example import Turn
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Turn
 from ragauge.systems.base import Question
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 
 class State(TypedDict):

@@ -37,11 +37,11 @@ from tests.systems.one_index import (
     vectors,
 )
 
-from ragauge.data.example import Turn
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import Question
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 QUESTION = "How do I pair a device?"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.response import Response
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.core.response import Response
 from ragauge.systems.base import Question
 from ragauge.systems.callable import adapt
 from ragauge.systems.http import HttpSystem
-from ragauge.systems.returned import response_of
+from ragauge.systems.response_parser import response_of
 
 PASSAGES = ["The mast is 330 metres tall.", "It was raised in 1889."]
 ASKED = Question("q1", "How tall is it?")

@@ -15,11 +15,11 @@ from tests.systems.one_index import K, embed_one, golden, nearest, one_response,
 from tests.systems.pgvector_server import NOWHERE, PASSWORD, Server, binaries, running
 from tests.systems.retriever_contract import RetrieverContract
 
-from ragauge.data.response import Response
-from ragauge.errors import MissingExtra, UnknownName, UsageError
+from ragauge.core.errors import MissingExtra, UnknownName, UsageError
+from ragauge.core.response import Response
 from ragauge.systems.base import Question, System, SystemTrouble
-from ragauge.systems.naming import system_of
 from ragauge.systems.pgvector import PgvectorRetriever
+from ragauge.systems.system_lookup import system_of
 
 QUESTION = "How do I pair a device?"
 COLUMNS = {"doc_id": "doc", "text": "body", "embedding": "v"}
@@ -219,7 +219,7 @@ def test_dropped_connections_cost_no_question(server: Server) -> None:
 def test_run_and_evaluate_from_the_command_line(server: Server, tmp_path: Path) -> None:
     """`ragauge run postgresql://… --evaluate` with the settings in a file: recall is scored, no password is stored."""
     (tmp_path / "my_embed.py").write_text(
-        "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\nmodel = WordLlamaEmbedder()\n"
+        "from ragauge.models.embedders.wordllama import WordLlamaEmbedder\nmodel = WordLlamaEmbedder()\n"
         "def embed(text):\n    return model.embed([text])[0]\n"
     )
     columns = "columns: {doc_id: doc, text: body, embedding: v}"

@@ -16,11 +16,11 @@ from tests.planted import pieces, words
 from tests.planted.cases import FAULTS, Case, planted_cases
 from tests.planted.topics import outdated, pages, topics, unanswerable
 
-from ragauge.analysis.causes.attribute import ROWS
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
-from ragauge.data.identity import canonical, plain
-from ragauge.data.response import Response
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
+from ragauge.core.identity import canonical, plain
+from ragauge.core.response import Response
+from ragauge.diagnosis.causes.attribution import ROWS
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
@@ -115,7 +115,7 @@ def test_cases_are_the_same_everywhere() -> None:
 
 def test_nothing_looks_at_the_attribution() -> None:
     """No module of the generator imports the analysis or a judge: a label is what was planted, nothing else."""
-    banned = ("ragauge.analysis", "ragauge.judging", "ragauge.engine")
+    banned = ("ragauge.analysis", "ragauge.judges", "ragauge.engine")
     for path in Path(words.__file__).parent.glob("*.py"):
         names = [
             node.module or ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.systems.project_scan import Candidate, scan_project
+from ragauge.evaluation.init.project_scan import Candidate, scan_project
 
 NAMES = ("pipe", "qa", "engine", "graph", "my_pipeline")
 LANGCHAIN = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.response import Passage
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.response import Passage
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import (
     REFUSAL,
     ExtractiveGenerator,

@@ -10,11 +10,11 @@ from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
 from tests.faults.retrieval import ShuffleRanking
 from tests.faults.sources import CutEvidence, ServeSuperseded
 
-from ragauge.data.example import EvalSet, Example, Span
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UsageError
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.demo.systems import DONORS, documents, golden
+from ragauge.core.errors import UsageError
+from ragauge.core.example import EvalSet, Example, Span
+from ragauge.core.response import Passage, Response
+from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import (
     ChangeNumber,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ragauge.data.response import Citation, Passage
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.response import Citation, Passage
 from ragauge.systems.base import SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.modelled import (
+from ragauge.systems.reference.llm_generator import (
     Generated,
     Messages,
     ModelAnswer,

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.document import Document
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response
-from ragauge.errors import DataError, UnknownName, UsageError
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Passage, Response
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag, RetrieverName
 from ragauge.text.tokens import count
@@ -149,7 +149,7 @@ def test_documents_that_cannot_be_indexed() -> None:
 def test_import_loads_no_heavy_library() -> None:
     """Importing the demo's systems loads no numpy, bm25s, polars or splitter model."""
     code = (
-        "import sys, ragauge.systems.demo.systems\n"
+        "import sys, ragauge.evaluation.demo.demo_systems\n"
         "print([name for name in ('numpy', 'bm25s', 'polars', 'nupunkt', 'yaml', 'tokenizers') if name in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import OwnTime
 
 import ragauge as rg
-from ragauge.analysis.studies.figures import StudyTable
-from ragauge.data.document import Document
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.document import Document
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.studies.figures import StudyTable
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

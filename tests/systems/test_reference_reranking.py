@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.data.document import Document
-from ragauge.data.example import Example
-from ragauge.data.response import Passage
-from ragauge.errors import UnknownName
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.document import Document
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.response import Passage
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 from ragauge.systems.reference.retrievers import Reranker, RerankName, TermWeights, terms
 

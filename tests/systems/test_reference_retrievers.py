@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ragauge.errors import UsageError
-from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.core.errors import UsageError
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, RankedPassage, TermWeights, best, terms
 
 TEXTS = (

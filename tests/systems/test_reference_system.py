@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.response import Passage, Response
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.core.response import Passage, Response
 from ragauge.engine.systems import build_system
-from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.systems.base import Question
 
 

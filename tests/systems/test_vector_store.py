@@ -9,9 +9,9 @@ import pytest
 from tests.systems.one_index import K, embed, embed_one, nearest, one_response, pieces, vectors
 from tests.systems.retriever_contract import RetrieverContract
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
 from ragauge.systems.base import System
-from ragauge.systems.naming import system_of
+from ragauge.systems.system_lookup import system_of
 
 QUESTION = "How do I pair a device?"
 

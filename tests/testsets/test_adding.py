@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.sets.stratified import draw_strata
-from ragauge.data.set_file import read_set_file
-from ragauge.errors import DataError, StoreError, UnknownName, UsageError
+from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.store.exclusive import alone, changing
+from ragauge.testsets.set_file import read_set_file
+from ragauge.testsets.stratified_sample import draw_strata
 
 ROWS: list[dict[str, Any]] = [
     {

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.testsets.test_known_items import SUBJECTS, _documents
 
-from ragauge.data.curation import Anchor, Curation, Origin
-from ragauge.data.document import Document
-from ragauge.data.example import Example, Relevant
-from ragauge.data.set_file import SetFile, SetLine, new_line
+from ragauge.core.curation import Anchor, Curation, Origin
+from ragauge.core.document import Document
+from ragauge.core.example import Example, Relevant
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.describing import described, overlap_of
-from ragauge.testsets.likeness import likeness
+from ragauge.testsets.set_file import SetFile, SetLine, new_line
+from ragauge.testsets.stats.likeness import likeness
+from ragauge.testsets.stats.set_profile import described, overlap_of
 
 TEXTS = {"t": "The Eiffel Tower in Paris was opened in 1889.", "h": "Hubs are grey."}
 

@@ -12,11 +12,11 @@ from tests.loopback.server import FaultyServer
 from tests.testsets.writing_server import corpus, subject, writing, written
 
 import ragauge as rg
-from ragauge.data.curation import Anchor
-from ragauge.data.document import Document
+from ragauge.core.curation import Anchor
+from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.filters.free import FREE, Known, fault_of
-from ragauge.testsets.writing.draft import Draft, Quote, SourcePassage
+from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
+from ragauge.testsets.generate.free_filters import FREE, Known, fault_of
 
 PLANTED, OWN = 40, 0.95
 Item = dict[str, Any]

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.curation import Anchor
-from ragauge.data.document import Document
+from ragauge.core.curation import Anchor
+from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.filters.free import Known, fault_of
-from ragauge.testsets.writing.draft import Draft, Quote, SourcePassage
+from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
+from ragauge.testsets.generate.free_filters import Known, fault_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.exists(), reason="no public data sets here")]

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragauge as rg
-from ragauge.data.curation import Anchor, Curation
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.set_file import SetFile, new_line, read_set_file
-from ragauge.errors import DataError
-from ragauge.testsets.describing import overlap_of
-from ragauge.testsets.freshness import SetFreshness, freshness, mended
+from ragauge.core.curation import Anchor, Curation
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.testsets.check.freshness import SetFreshness, freshness, mended
 from ragauge.testsets.lock import frozen, lock_path, read_lock
-from ragauge.testsets.quoting import quoted as place_of
+from ragauge.testsets.quote_match import quoted as place_of
+from ragauge.testsets.set_file import SetFile, new_line, read_set_file
 from ragauge.testsets.shingles import placed_words
+from ragauge.testsets.stats.set_profile import overlap_of
 
 WORDS = [f"{a}{b}" for a in "bcdfghjklmnprstvz" for b in ("a", "en", "ir", "ol", "ut", "ade", "ine", "osk", "um")]
 

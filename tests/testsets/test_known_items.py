@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.data.document import Document
-from ragauge.errors import DataError
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError
 from ragauge.testsets.corpus_view import CorpusView, difficulty
-from ragauge.testsets.generating import generated
-from ragauge.testsets.known_item import known_items, terms_of
+from ragauge.testsets.generate.known_item import known_items, terms_of
+from ragauge.testsets.generate.set_generation import generated
 from ragauge.testsets.unspaced_words import UnspacedWords
 
 SUBJECTS = ("harbour crane vessel anchor", "violin sonata orchestra tempo", "enzyme protein cell membrane")

@@ -6,16 +6,16 @@ import pytest
 from tests.judging.canned import answered
 from tests.testsets.writing_server import corpus
 
-from ragauge.data.ask import Reply
-from ragauge.data.document import Document
-from ragauge.engine.set_writing import build_writer
+from ragauge.core.ask import Reply
+from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.filters.free import Known, quote, self_contained
-from ragauge.testsets.filters.judged import gold_sentences
-from ragauge.testsets.quoting import quoted
-from ragauge.testsets.writing.draft import Brief, Draft, Quote, SourcePassage
-from ragauge.testsets.writing.drawing import Drawing
-from ragauge.testsets.writing.write_questions import anchor_of, write_questions
+from ragauge.testsets.generate.draft import Brief, Draft, Quote, SourcePassage
+from ragauge.testsets.generate.free_filters import Known, quote, self_contained
+from ragauge.testsets.generate.judge_filters import gold_sentences
+from ragauge.testsets.generate.question_writer import build_writer
+from ragauge.testsets.generate.source_samples import Drawing
+from ragauge.testsets.generate.write_questions import anchor_of, write_questions
+from ragauge.testsets.quote_match import quoted
 
 TEXT = (
     "The pump was not made for salt water. It lifts 22 litres a second in summer. In winter, when the canal is low and "

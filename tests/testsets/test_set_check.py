@@ -12,11 +12,11 @@ from tests.loopback.server import FaultyServer
 from tests.testsets.writing_server import corpus, subject
 
 import ragauge as rg
-from ragauge.data.curation import Curation, Origin
-from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.set_file import SetFile, new_line
-from ragauge.testsets.contracts import broken_contracts
-from ragauge.testsets.writing.draft import TYPES, QuestionType
+from ragauge.core.curation import Curation, Origin
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.testsets.check.contracts import broken_contracts
+from ragauge.testsets.generate.draft import TYPES, QuestionType
+from ragauge.testsets.set_file import SetFile, new_line
 
 PLANTED, NEAR = 8, 8
 

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragauge as rg
-from ragauge.api import testset
-from ragauge.api.options import PrepareOptions
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.testsets.prepare import verb as testset
+from ragauge.verbs.evaluate_options import PrepareOptions
 
 TEXTS = {f"d{n}": f"The crane number {n} was built by Tarn{n} in {1900 + n}. It stands." for n in range(6)}
 ROWS: list[dict[str, Any]] = [

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.data.document import Document
-from ragauge.data.set_file import SetFile, read_set_file
-from ragauge.data.variation import original_id
-from ragauge.errors import UnknownName, UsageError
-from ragauge.testsets.contracts import broken_contracts
+from ragauge.core.document import Document
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.variation import original_id
+from ragauge.testsets.check.contracts import broken_contracts
+from ragauge.testsets.set_file import SetFile, read_set_file
 from ragauge.testsets.vary.base import Variation
 from ragauge.testsets.vary.kinds import KINDS, variations
-from ragauge.testsets.vary.varying import varied
+from ragauge.testsets.vary.variant_set import varied
 from ragauge.text.tokens import words
 
 DOCUMENTS = [

@@ -14,11 +14,11 @@ from tests.loopback.server import FaultyServer
 from tests.testsets.writing_server import corpus, writing
 
 import ragauge as rg
-from ragauge.data.document import Document
-from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.overwriting import rejections_there
-from ragauge.testsets.writing.plan import manners, pool, pools_of, read_plan
+from ragauge.testsets.generate.plan import manners, pool, pools_of, read_plan
+from ragauge.testsets.overwrite_rules import rejections_there
 
 pytestmark = pytest.mark.server
 (PLAN,) = taken("docs/test-sets.md", "yaml")

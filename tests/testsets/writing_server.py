@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.loopback.answers import BLOCK, _items, answer
 
-from ragauge.data.document import Document
+from ragauge.core.document import Document
 
 THINGS = (
     "harbour",

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from ragauge.errors import UsageError, without_password
-from ragauge.text.messages import command, speaking_of
+from ragauge.core.errors import UsageError, without_password
+from ragauge.core.messages import command, speaking_of
 
 
 def test_words_are_quoted_for_a_shell() -> None:

@@ -14,9 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragauge as rg
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.site import Site
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.site import Site
 
 SEEN = "http://127.0.0.1:7471"
 SWEEP = "sweep/of hubs.json"  # its name looks like a path, and like a form of a page

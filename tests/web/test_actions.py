@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragauge as rg
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
 
 Opened = Callable[..., TestClient]
 ORIGIN = {"origin": "http://127.0.0.1:7471"}

@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.web.conftest import SEEN, read
 
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.site import Site
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.site import Site
 
 NEXT = {
     "/": "ragauge demo",
@@ -47,9 +47,9 @@ def test_what_is_watched_and_scheduled_is_shown_how(site: Site, tmp_path: Path) 
 
     With these lines in the file no page asks for them again.
     """
-    from ragauge.api.monitor_replay import EXAMPLE, section_of
-    from ragauge.reporting.drift import NO_ALERTS
-    from ragauge.reporting.traffic import NO_SCHEDULE
+    from ragauge.monitoring.drift.tables import NO_ALERTS
+    from ragauge.monitoring.replay.verb import EXAMPLE, section_of
+    from ragauge.monitoring.traffic.tables import NO_SCHEDULE
 
     schedules, drift = (text.partition("ragauge.yaml: ")[2] for text in (NO_SCHEDULE, NO_ALERTS))
 

@@ -17,14 +17,14 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored
 
 import ragauge as rg
-from ragauge.api.held import held_run
-from ragauge.api.queries.options import UiOptions
-from ragauge.errors import RagaugeError, UsageError
-from ragauge.text.messages import number, valued
-from ragauge.web.app import PAGES, application
-from ragauge.web.security import Access
-from ragauge.web.serve import serve
-from ragauge.web.site import NoSuchPage, Site
+from ragauge.core.errors import RagaugeError, UsageError
+from ragauge.core.messages import number, valued
+from ragauge.dashboard.app import PAGES, application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.serve import serve
+from ragauge.dashboard.site import NoSuchPage, Site
+from ragauge.evaluation.overview.default_comparison import held_run
+from ragauge.verbs.options import UiOptions
 
 NUMBER = re.compile(r"\d+\.\d+")
 
@@ -131,7 +131,9 @@ def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatc
         raise NoSuchPage("nothing here")
 
     dead = {"/judges": faulty, "/glossary": refused}
-    monkeypatch.setattr("ragauge.web.app.PAGES", [replace(one, page=dead.get(one.path, one.page)) for one in PAGES])
+    monkeypatch.setattr(
+        "ragauge.dashboard.app.PAGES", [replace(one, page=dead.get(one.path, one.page)) for one in PAGES]
+    )
     with pytest.raises(RagaugeError, match="2 pages could not be made") as told:
         serve(UiOptions(store=stored.url, export=tmp_path, run=(stored.ids["good"],), limit=1), print)
     assert "/judges answered 500" in str(told.value)

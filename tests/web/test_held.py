@@ -17,11 +17,11 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored, rows
 
 import ragauge as rg
-from ragauge.api import cards
-from ragauge.data.response import Run
-from ragauge.store.open import Store, open_store
+from ragauge.core.response import Run
+from ragauge.evaluation.runs import page as runs
+from ragauge.evaluation.scorecard import cards
 from ragauge.store.run_list import STILL
-from ragauge.web.pages import runs
+from ragauge.store.store_access import Store, open_store
 
 Opened = Callable[..., TestClient]
 

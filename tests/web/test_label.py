@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 from tests.web.conftest import EVIL, Stored
 
 import ragauge as rg
-from ragauge.data.label import Label, part_text
-from ragauge.data.labelled import CheckRecord
-from ragauge.reporting.encoder import encode
-from ragauge.store.open import open_store
+from ragauge.core.human_labels import CheckRecord
+from ragauge.core.label import Label, part_text
+from ragauge.rendering.encoder import encode
+from ragauge.store.store_access import open_store
 
 Opened = Callable[..., TestClient]
 ORIGIN = {"origin": "http://127.0.0.1:7471"}
@@ -75,7 +75,7 @@ def checks(store: str) -> list[CheckRecord]:
 
 def progress(store: str, number: int) -> dict[str, Any]:
     """What the list says of a draw."""
-    from ragauge.api.labelling import label_draws
+    from ragauge.labels.label.label_session import label_draws
 
     return next(encode(one) for one in label_draws(store=store) if one.draw == number)
 

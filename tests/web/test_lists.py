@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 from tests.web.conftest import SWEEP, Stored, read, rows
 
 import ragauge as rg
-from ragauge.api.tags import tag_run
-from ragauge.reporting.words import between
-from ragauge.store.open import open_store
+from ragauge.evaluation.runs.tags import tag_run
+from ragauge.rendering.words import between
+from ragauge.store.store_access import open_store
 
 Opened = Callable[..., TestClient]
 
@@ -238,7 +238,7 @@ def test_means_of_an_evaluation_that_is_not_over_follow_its_scores(
         raise InterruptedError
 
     with monkeypatch.context() as patched:
-        patched.setattr("ragauge.api.cards.card_of", killed)
+        patched.setattr("ragauge.evaluation.scorecard.cards.card_of", killed)
         with pytest.raises(InterruptedError):
             rg.evaluate("moving", metrics="recall@5,faithfulness", store=url)
     with open_store(url) as store:

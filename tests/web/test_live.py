@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from tests.web.conftest import SEEN, Stored
 
 import ragauge as rg
-from ragauge.api.queries.run_progress import Paces
-from ragauge.store.open import open_store
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.site import Site
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.site import Site
+from ragauge.evaluation.runs.run_progress import Paces
+from ragauge.store.store_access import open_store
 
 
 class Clock:
@@ -180,7 +180,7 @@ def test_a_pause_is_no_pace(watched: tuple[TestClient, Clock], copied: str, stor
 
 def test_answers_that_arrive_are_counted(watched: tuple[TestClient, Clock], copied: str) -> None:
     """A run whose system is being asked shows answers of planned ones on the page of a run without scores."""
-    from ragauge.data.response import Run
+    from ragauge.core.response import Run
 
     client = watched[0]
     with open_store(copied) as store:

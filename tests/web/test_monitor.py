@@ -19,18 +19,18 @@ from tests.monitoring.conftest import TRACE, traces
 from tests.monitoring.test_settling import LATER, chain, finder
 from tests.web.conftest import EVIL, SEEN
 
-from ragauge.analysis.monitoring.arrivals import Arrival
-from ragauge.api.monitor_alerts import alerts
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.site import Site
+from ragauge.monitoring.alerts.alert_worker import Watcher
+from ragauge.monitoring.alerts.verb import alerts
+from ragauge.monitoring.intake.receiver import Receiver
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.receiver import Receiver
-from ragauge.monitoring.settling import settle
-from ragauge.monitoring.watcher import Watcher
+from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.scores.request_stream import Arrival
 from ragauge.store.inbox import Batch, TracePart
 from ragauge.store.ledger import LedgerLine
-from ragauge.store.open import Store, open_store
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.site import Site
+from ragauge.store.store_access import Store, open_store
 
 pytest.importorskip("prometheus_client")
 CONFIG = "monitor: {segments: {tenant: t}, monitors: [{metric: faithfulness, min: 0.8, segments: [tenant]}]}"
@@ -39,7 +39,7 @@ ORIGIN = {"origin": SEEN}
 
 def with_spans(store: Store, came: Sequence[Arrival]) -> None:
     """A trace that came as spans, with a hostile name and text, and a line of the ledger for every other."""
-    from ragauge.monitoring.intake import Intake
+    from ragauge.monitoring.intake.intake import Intake
 
     sent = traces(chain(f"14 days.{EVIL}", name=f"ask {EVIL}"), finder(content=f"Text.{EVIL}"))
     with TestClient(Receiver(application(Site(store.url, Access())), Access(), Intake(store)), base_url=SEEN) as client:

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored, rows
 
 import ragauge as rg
-from ragauge.reporting.comparing.words import against
+from ragauge.comparison.tables.words import against
 
 Opened = Callable[..., TestClient]
 

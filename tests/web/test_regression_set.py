@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 from tests.web.conftest import EVIL, SEEN, Stored, read
 
 import ragauge as rg
-from ragauge.errors import ConfigError
-from ragauge.web.app import application
-from ragauge.web.security import Access
-from ragauge.web.serve import site_of
-from ragauge.web.site import Site
+from ragauge.core.errors import ConfigError
+from ragauge.dashboard.app import application
+from ragauge.dashboard.security import Access
+from ragauge.dashboard.serve import site_of
+from ragauge.dashboard.site import Site
 
 Opened = Callable[..., TestClient]
 ORIGIN = {"origin": SEEN}
@@ -130,7 +130,7 @@ def test_hostile_example_is_added_as_it_is(client: TestClient, stored: Stored, t
 def test_ragauge_yaml_names_the_set(copied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The dashboard takes the set from `ui` of ragauge.yaml here; a mistake there ends it, one in the gate does not."""
     monkeypatch.chdir(tmp_path)
-    from ragauge.api.queries.options import UiOptions
+    from ragauge.verbs.options import UiOptions
 
     wanted, config = UiOptions(store=copied, no_open=True), tmp_path / "ragauge.yaml"
     assert site_of(wanted).regression_set == ""

@@ -14,12 +14,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragauge as rg
-from ragauge.api.queries.options import UiOptions
-from ragauge.errors import StoreError, UsageError
-from ragauge.web import patience, security
-from ragauge.web.rights import IDLE, LONGEST, AccessTokens, Sessions, read_tokens
-from ragauge.web.security import COOKIE, POLICY, Access, Guard, is_loopback, local, tokens_for
-from ragauge.web.serve import site_of
+from ragauge.core.errors import StoreError, UsageError
+from ragauge.dashboard import patience, security
+from ragauge.dashboard.rights import IDLE, LONGEST, AccessTokens, Sessions, read_tokens
+from ragauge.dashboard.security import COOKIE, POLICY, Access, Guard, is_loopback, local, tokens_for
+from ragauge.dashboard.serve import site_of
+from ragauge.verbs.options import UiOptions
 
 Opened = Callable[..., TestClient]
 TOKEN = "a-word-of-some-length"  # noqa: S105 - known to nobody but these tests

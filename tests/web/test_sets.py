@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored, rows
 
 import ragauge as rg
-from ragauge.data.example import EvalSet, Example
-from ragauge.store.open import open_store
+from ragauge.core.example import EvalSet, Example
+from ragauge.store.store_access import open_store
 
 Opened = Callable[..., TestClient]
 

@@ -83,7 +83,7 @@ def test_a_judge_says_how_far_it_can_be_trusted(opened: Opened, stored: Stored) 
 
 def test_a_judge_that_nobody_checked_says_so(opened: Opened, copied: str) -> None:
     """Where no label speaks of a judge its page warns, and gives the command that checks it."""
-    from ragauge.store.open import open_store
+    from ragauge.store.store_access import open_store
 
     with open_store(copied) as store:
         store.judges.keep("openai:gpt-x", "openai:gpt-x")
@@ -97,8 +97,8 @@ def test_labels_that_wait_for_a_check_are_named(opened: Opened, copied: str) -> 
     import sqlite3
     from contextlib import closing
 
-    from ragauge.data.label import Label
-    from ragauge.store.open import open_store
+    from ragauge.core.label import Label
+    from ragauge.store.store_access import open_store
 
     with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as raw, raw:
         raw.execute("DELETE FROM check_log")

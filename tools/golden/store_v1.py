@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import ragauge as rg
-from ragauge.store.open import open_store
+from ragauge.store.store_access import open_store
 
 OUT = Path(__file__).resolve().parents[2] / "tests/store/golden"
 METRICS = ["recall@5", "faithfulness", "contradicted", "answer_tokens"]

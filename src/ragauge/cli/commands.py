@@ -25,126 +25,140 @@ class Listed(NamedTuple):
 
 COMMANDS = {
     "demo": Listed(
-        "ragauge.cli.demo",
+        "ragauge.evaluation.demo.command",
         "demo",
         "Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key.",
     ),
     "init": Listed(
-        "ragauge.cli.init",
+        "ragauge.evaluation.init.command",
         "init",
         "Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate.",
     ),
     "run": Listed(
-        "ragauge.cli.run",
+        "ragauge.evaluation.run.command",
         "run",
         "Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped.",
     ),
     "evaluate": Listed(
-        "ragauge.cli.evaluate",
+        "ragauge.evaluation.evaluate.command",
         "evaluate",
         "Say how good retrieval and generation each are, with what certainty, and what to do.",
     ),
     "retrieval": Listed(
-        "ragauge.cli.retrieval", "retrieval", "Measure a ranking against relevance labels, as trec_eval does."
+        "ragauge.evaluation.retrieval.command",
+        "retrieval",
+        "Measure a ranking against relevance labels, as trec_eval does.",
     ),
     "report": Listed(
-        "ragauge.cli.report", "report", "Write or print the report of an evaluated run. Nothing is judged again."
+        "ragauge.evaluation.scorecard.command",
+        "report",
+        "Write or print the report of an evaluated run. Nothing is judged again.",
     ),
     "explain": Listed(
-        "ragauge.cli.explain",
+        "ragauge.diagnosis.explain.command",
         "explain",
         "Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings.",
     ),
     "confirm": Listed(
-        "ragauge.cli.confirm",
+        "ragauge.diagnosis.confirm.command",
         "confirm",
         "Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls.",
     ),
     "compare": Listed(
-        "ragauge.cli.compare",
+        "ragauge.comparison.command",
         "compare",
         "Say what got better and what got worse between runs, overall and per segment, and how sure that is.",
     ),
     "chunking": Listed(
-        "ragauge.cli.chunking",
+        "ragauge.studies.chunking.command",
         "chunking",
         "Say which way of cutting documents brings most of the evidence into the context.",
     ),
     "embeddings": Listed(
-        "ragauge.cli.embeddings",
+        "ragauge.studies.embeddings.command",
         "embeddings",
         "Say which embedder finds what is relevant, at what size and price; BM25 always runs too.",
     ),
     "sweep": Listed(
-        "ragauge.cli.sweep",
+        "ragauge.studies.sweep.command",
         "sweep",
         "Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.",
     ),
     "gate": Listed(
-        "ragauge.cli.gate",
+        "ragauge.gating.command",
         "gate",
         "Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.",
     ),
     "validate": Listed(
-        "ragauge.cli.validate",
+        "ragauge.evaluation.doctor.validate_command",
         "validate",
         "Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes.",
     ),
     "doctor": Listed(
-        "ragauge.cli.doctor",
+        "ragauge.evaluation.doctor.command",
         "doctor",
         "Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong.",
     ),
     "ui": Listed(
-        "ragauge.cli.ui",
+        "ragauge.dashboard.command",
         "ui",
         "Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.",
     ),
     "show": Listed(
-        "ragauge.cli.runs",
+        "ragauge.evaluation.runs.command",
         "show",
         "Show a run, or one example of it with every claim and what it rests on, or how its ranking is used.",
     ),
     "export": Listed(
-        "ragauge.cli.runs",
+        "ragauge.evaluation.runs.command",
         "export",
         "Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet).",
     ),
     "delete": Listed(
-        "ragauge.cli.delete",
+        "ragauge.monitoring.erase_command",
         "delete",
         "Delete a run with what no other run uses, or all that is kept of a trace, a user or a tenant, with proof.",
     ),
-    "metrics": Listed("ragauge.cli.metrics", "metrics", "List the metrics, or show how one is defined."),
-    "docs": Listed("ragauge.cli.docs", "docs", "Print a page of the documentation, or list the pages."),
+    "metrics": Listed(
+        "ragauge.evaluation.metric_list.command", "metrics", "List the metrics, or show how one is defined."
+    ),
+    "docs": Listed("ragauge.evaluation.docs.command", "docs", "Print a page of the documentation, or list the pages."),
     "thresholds": Listed(
-        "ragauge.cli.thresholds",
+        "ragauge.evaluation.thresholds.command",
         "thresholds",
         "Say from which level of a metric on answers turn out well often enough.",
     ),
     "ann": Listed(
-        "ragauge.cli.ann", "app", "Say what an approximate index of vectors misses, and how fast it is at what recall."
+        "ragauge.studies.ann.command",
+        "app",
+        "Say what an approximate index of vectors misses, and how fast it is at what recall.",
     ),
     "runs": Listed(
-        "ragauge.cli.runs", "app", "List the stored runs, newest first; those of a study under --study. Tag them."
+        "ragauge.evaluation.runs.command",
+        "app",
+        "List the stored runs, newest first; those of a study under --study. Tag them.",
     ),
     "baseline": Listed(
-        "ragauge.cli.baseline",
+        "ragauge.comparison.baselines.command",
         "app",
         "Set, list and remove baselines: names that stand for runs, as in --baseline main.",
     ),
     "log": Listed(
-        "ragauge.cli.log",
+        "ragauge.comparison.history.command",
         "app",
         "A row for every evaluated run: when, what changed, how good, at what cost, and a note.",
     ),
-    "study": Listed("ragauge.cli.study", "app", "Settings tried one against another, such as chunkers."),
-    "testset": Listed("ragauge.cli.testset", "app", "Make eval sets, hold them against their corpus, curate them."),
-    "judge": Listed("ragauge.cli.judge", "app", "What a judge is worth on your data."),
-    "label": Listed("ragauge.cli.label", "app", "What people say of answers: drawn, labelled, imported."),
-    "monitor": Listed("ragauge.cli.monitor", "app", "Take in the traces of production, and say what became of each."),
+    "study": Listed("ragauge.studies.command", "app", "Settings tried one against another, such as chunkers."),
+    "testset": Listed(
+        "ragauge.testsets.command", "app", "Make eval sets, hold them against their corpus, curate them."
+    ),
+    "judge": Listed("ragauge.labels.judge_command", "app", "What a judge is worth on your data."),
+    "label": Listed("ragauge.labels.command", "app", "What people say of answers: drawn, labelled, imported."),
+    "monitor": Listed(
+        "ragauge.monitoring.command", "app", "Take in the traces of production, and say what became of each."
+    ),
     "cache": Listed(
-        "ragauge.cli.cache",
+        "ragauge.evaluation.cache.command",
         "app",
         "List, remove, export and import what models said: the replies that no run pays for twice.",
     ),
@@ -196,7 +210,7 @@ class Commands(TyperGroup):
         name, command, rest = found
         within = next((word for word in rest if word in getattr(command, "commands", ())), "")
         if (name, within) in READING:
-            from ragauge.store.open import only_reading
+            from ragauge.store.store_access import only_reading
 
             ctx.with_resource(only_reading())
         return found

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from ragauge.cli.commands import Commands
-from ragauge.cli.output import libraries_silent, terminates_as_interrupt, warnings_in_a_line
-from ragauge.errors import Interrupted, RagaugeError
+from ragauge.core.errors import Interrupted, RagaugeError
+from ragauge.verbs.command_output import libraries_silent, terminates_as_interrupt, warnings_in_a_line
 from ragauge.version import __version__
 
 app = typer.Typer(

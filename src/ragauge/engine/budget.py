@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from ragauge.data.ask import Ask, ModelName, Reply, Usage
-from ragauge.data.identity import canonical, plain
-from ragauge.errors import RagaugeError
+from ragauge.core.ask import Ask, ModelName, Reply, Usage
+from ragauge.core.errors import RagaugeError
+from ragauge.core.identity import canonical, plain
 
 Price = Callable[[ModelName, Usage], float | None]
 LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000  # output tokens that a call needs at least, and that are asked for

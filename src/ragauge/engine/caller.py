@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.errors import JudgeError, RagaugeError
 from ragauge.engine.budget import Budget, BudgetReached, Reservation
 from ragauge.engine.prefixes import Prefix, Prefixes
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.errors import JudgeError, RagaugeError
-from ragauge.llm.endpoints import hidden, key_variable
-from ragauge.llm.errors import LONGEST
-from ragauge.llm.limiter import Limiter
-from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
+from ragauge.models.endpoints import hidden, key_variable
+from ragauge.models.errors import LONGEST
+from ragauge.models.limiter import Limiter
+from ragauge.models.model import FATAL, PASSING, CallError, ChatModel
 from ragauge.store.calls import Call
 
 WAITS = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times a random half to one

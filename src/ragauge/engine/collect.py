@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragauge.data.response import Response
+from ragauge.core.errors import DataError, SystemFailed
+from ragauge.core.response import Response
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.execute import Progress
 from ragauge.engine.group_commit import GroupCommitWriter
 from ragauge.engine.system_caller import PATIENCE, Asker, Asking
-from ragauge.errors import DataError, SystemFailed
-from ragauge.llm.endpoints import PLACES
-from ragauge.llm.limiter import Limiter
-from ragauge.store.collecting import Arrived
-from ragauge.store.open import Store
+from ragauge.models.endpoints import PLACES
+from ragauge.models.limiter import Limiter
+from ragauge.store.run_collection import Arrived
+from ragauge.store.store_access import Store
 from ragauge.systems.base import HOPELESS, System, SystemTrouble
 
 HOPELESS_AFTER = 3  # such failures, nothing answered yet, end the run

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from ragauge.data.example import Example
-from ragauge.data.identity import digest
-from ragauge.data.readability import MIN_PAIRS, TextKind
-from ragauge.data.response import Passage, Response
-from ragauge.judging.known_texts import KnownText, known_texts
+from ragauge.core.example import Example
+from ragauge.core.identity import digest
+from ragauge.core.readability import MIN_PAIRS, TextKind
+from ragauge.core.response import Passage, Response
+from ragauge.judges.known_texts import KnownText, known_texts
 from ragauge.text.characters import UNSPACED
 from ragauge.text.language import guess
 from ragauge.text.sentences import split

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import fmean
 
-from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts, RelevanceFacts
-from ragauge.data.identity import digest
-from ragauge.data.readability import (
+from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts, RelevanceFacts
+from ragauge.core.identity import digest
+from ragauge.core.readability import (
     BESIDE_PASSAGES,
     CONTROLLED_FACTS,
     ControlledFact,
@@ -26,15 +26,15 @@ from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, miss
 from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
 from ragauge.engine.plan import Plan
 from ragauge.engine.tasks import find_tasks
-from ragauge.judging.inputs import Inputs, inputs_for
-from ragauge.judging.judge import asks_models
+from ragauge.judges.inputs import Inputs, inputs_for
+from ragauge.judges.judge import asks_models
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.store.evidence import Evidences, PackedEvidence
-from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
 from ragauge.text.table_rows import Layout
 
 DRAW_VERSION = 3  # raised when other pairs are drawn from the same run

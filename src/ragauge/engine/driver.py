@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
-from ragauge.analysis.judges.use import misses
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts, FactsOf
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.facts import AnswerFacts, FactsOf
 from ragauge.engine.judge_batch import JobOutcome, QuestionJob
-from ragauge.engine.measuring import told
-from ragauge.judging.model.reading import unread
+from ragauge.engine.metric_values import told
+from ragauge.judges.model.reply_parser import unread
+from ragauge.scores.judge_usage import misses
 
 Stored = Callable[[Sequence[Sequence[Ask]]], Sequence[list[Reply] | None]]
 

@@ -7,19 +7,19 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
-from ragauge.data.facts import AnswerFacts, Claim, FactsOf
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.facts import AnswerFacts, Claim, FactsOf
+from ragauge.engine.ask_router import asked_of
 from ragauge.engine.budget import Price
 from ragauge.engine.controls import expected_inputs, needs_controls
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.plan import Plan
-from ragauge.engine.routing import asked_of
-from ragauge.judging.inputs import GuessQuestions, Inputs, evidence_key, inputs_for
-from ragauge.judging.judge import AsksModels, Judge, asks_models
-from ragauge.llm.caching import CHARS_A_TOKEN, cacheable, shared_tokens
-from ragauge.llm.prices import price
-from ragauge.store.open import Store
+from ragauge.judges.inputs import GuessQuestions, Inputs, evidence_key, inputs_for
+from ragauge.judges.judge import AsksModels, Judge, asks_models
+from ragauge.models.prices import price
+from ragauge.models.prompt_cache import CHARS_A_TOKEN, cacheable, shared_tokens
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
 from ragauge.text.sentences import split
 
 BATCH = 200

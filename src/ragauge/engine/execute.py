@@ -12,23 +12,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.verdict import ExampleVerdict
+from ragauge.core.errors import UsageError
+from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.controls import ControlCounts, ask_controls, needs_controls
-from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtaken
 from ragauge.engine.judges import spec_of
 from ragauge.engine.label_facts import read_label_facts
+from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.models import Calling, Models, calling_of
 from ragauge.engine.plan import Plan, declare_own, own_declarations, renew
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed, Worker
 from ragauge.engine.worker import Task
-from ragauge.errors import UsageError
-from ragauge.judging.judge import asks_models
+from ragauge.judges.judge import asks_models
 from ragauge.metrics.catalogue import parse
-from ragauge.store.open import Store
+from ragauge.scores.results.scorecard import Cause
+from ragauge.store.store_access import Store
 
 AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
 TICK = 1.0  # seconds between two reports while models are asked

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Generic, TypeAlias, TypeVar
 
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,30 +12,30 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.ask import Ask, Reply
-from ragauge.data.codec import FACTS
-from ragauge.data.criterion import Criterion
-from ragauge.data.document import IndexListing
-from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
-from ragauge.data.identity import digest
-from ragauge.data.label_facts import NO_LABELS, LabelFacts
-from ragauge.data.ranking import Ranking
-from ragauge.data.readability import Controls
-from ragauge.data.verdict import ExampleVerdict
-from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.measuring import decide_response, measure_facts, told
+from ragauge.core.ask import Ask, Reply
+from ragauge.core.codec import FACTS
+from ragauge.core.criterion import Criterion
+from ragauge.core.document import IndexListing
+from ragauge.core.errors import MissingFile
+from ragauge.core.facts import AnswerFacts, Evidence, FactsOf
+from ragauge.core.identity import digest
+from ragauge.core.label_facts import NO_LABELS, LabelFacts
+from ragauge.core.ranking import Ranking
+from ragauge.core.readability import Controls
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.engine.metric_values import decide_response, measure_facts, told
 from ragauge.engine.own_calls import OwnBatch, OwnCall, OwnCalls, prepare
-from ragauge.errors import MissingFile
-from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
-from ragauge.judging.judge import Asking, Judge, drive
-from ragauge.llm.errors import LONGEST
+from ragauge.judges.inputs import Inputs, evidence_key, inputs_for
+from ragauge.judges.judge import Asking, Judge, drive
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.models.errors import LONGEST
+from ragauge.scores.results.scorecard import Cause
 from ragauge.store.evidence import Evidences, PackedEvidence
-from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
 
 T = TypeVar("T")
 NOT_JUDGED = ExampleVerdict("not_judged", reason="it could not be judged")

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.estimating import LEAST_LABELS
-from ragauge.analysis.judges.label_scores import text_hash
-from ragauge.analysis.judges.use import listed
-from ragauge.data.example import Example
-from ragauge.data.response import Response
+from ragauge.core.example import Example
+from ragauge.core.messages import plural
+from ragauge.core.response import Response
 from ragauge.engine.people import responses_of
-from ragauge.stats.instrument import JudgeMeanError, known_by_labels
+from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.scores.judge_usage import listed
+from ragauge.scores.label_scores import text_hash
+from ragauge.stats.judge_error import JudgeMeanError, known_by_labels
 from ragauge.stats.label_gap import LabelGap, Scored, label_gap
 from ragauge.text.language import guess
-from ragauge.text.messages import plural
 from ragauge.text.table_rows import Layout, layout_of_texts
 
 if TYPE_CHECKING:
     from ragauge.store.judges import LabelFile, TextScore
-    from ragauge.store.open import Store
+    from ragauge.store.store_access import Store
 
 SAMPLED = 100  # responses of a run that tell its layouts and languages
 # metrics that are 1 less another one, on every example
@@ -57,7 +57,7 @@ def judge_errors(
 
 
 def _public() -> dict[str, JudgeMeanError]:
-    from ragauge.judging.local.judge import errors
+    from ragauge.judges.local.judge import errors
 
     return dict(errors())
 

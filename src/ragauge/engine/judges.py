@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ragauge.analysis.judges.use import unchecked
-from ragauge.analysis.results.judging import JudgeUse
-from ragauge.analysis.results.scorecard import JudgeNote
-from ragauge.analysis.scores.gather import Claims
-from ragauge.data.object_lookup import Group, find, is_named, is_there, load_registered, registered
-from ragauge.data.providers import ALIASES, PROVIDERS, judge_text, provider_of
+from ragauge.core.errors import DataError, JudgeError, UnknownName, UsageError
+from ragauge.core.object_lookup import Group, find, is_named, is_there, load_registered, registered
+from ragauge.core.providers import ALIASES, PROVIDERS, judge_text, provider_of
 from ragauge.engine.judge_error import judge_errors
-from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
-from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
-from ragauge.stats import instrument
+from ragauge.judges.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
+from ragauge.scores.gather import Claims
+from ragauge.scores.judge_usage import unchecked
+from ragauge.scores.results.judge_usage import JudgeUse
+from ragauge.scores.results.scorecard import JudgeNote
+from ragauge.stats import judge_error as instrument
 
 
 def _local() -> Judge:
-    from ragauge.judging.local.judge import LocalJudge
+    from ragauge.judges.local.judge import LocalJudge
 
     return LocalJudge()
 
@@ -61,17 +61,17 @@ def build_judge(spec: str) -> Judge:
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
     elif spec.startswith("hybrid:"):
-        from ragauge.judging.hybrid import HybridJudge
+        from ragauge.judges.hybrid import HybridJudge
 
         judge = HybridJudge.of(spec)
     elif spec.startswith(CALIBRATED):
         judge = _calibrated(spec)
     elif spec.startswith("jury:"):
-        from ragauge.judging.jury.judge import JuryJudge
+        from ragauge.judges.jury.judge import JuryJudge
 
         judge = JuryJudge.of(spec, build_judge)
     elif provider_of(spec) is not None:
-        from ragauge.judging.model.judge import ModelJudge
+        from ragauge.judges.model.judge import ModelJudge
 
         judge = ModelJudge.of(spec)
     elif ":" in spec or spec in registered(REGISTERED):
@@ -110,7 +110,7 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
         raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
     if spec.startswith("jury:"):
         raise UsageError(f"prompts={prompts!r}: members of a jury have their own. Write prompts=FILE after one.")
-    from ragauge.judging.model.prompt_blocks import given
+    from ragauge.judges.model.prompt_blocks import given
 
     source = given(prompts) if isinstance(prompts, Mapping) else str(prompts)
     if "," in source or not source:
@@ -132,7 +132,7 @@ def _named(judge: Any, name: str) -> str:
             raise UsageError(f"judge_name names a model; {type(judge).__name__} is a judge with a judge_id of its own.")
         _OBJECTS[judge.judge_id] = judge
         return str(judge.judge_id)
-    from ragauge.llm.providers import own
+    from ragauge.models.providers import custom as own
 
     return own.given(judge, name)
 
@@ -165,7 +165,7 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProg
     if judge_id is None:
         return JudgeNote("")
     if judge_id.startswith("people:"):
-        from ragauge.judging.people import judge as people
+        from ragauge.judges.people import judge as people
 
         return people.judge_note(judge_id)
     known = known or JudgeProgress()
@@ -178,19 +178,19 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
     if judge_id.startswith(CALIBRATED):
         return _calibrated_note(judge_id, claims, known)
     if _is_local(judge_id):
-        from ragauge.judging.local.judge import judge_note
+        from ragauge.judges.local.judge import judge_note
 
         return judge_note(judge_id, claims or Claims())
     if judge_id.startswith("hybrid:"):
-        from ragauge.judging import hybrid
+        from ragauge.judges import hybrid
 
         return hybrid.judge_note(judge_id, known.spec, known.versions, known.use)
     if judge_id.startswith("jury:"):
-        from ragauge.judging.jury import judge as jury
+        from ragauge.judges.jury import judge as jury
 
         return jury.judge_note(judge_id, known.spec, known.versions)
     if provider_of(judge_id) is not None:
-        from ragauge.judging.model import judge as model
+        from ragauge.judges.model import judge as model
 
         made_by = known.spec if provider_of(known.spec) is None else ""  # a callable of a package or the user's own
         note = model.judge_note(judge_id, "" if made_by else known.spec, known.versions)
@@ -202,8 +202,8 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
 
 def _calibrated_note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
     """What is said of the base, after what is said of the calibration."""
-    from ragauge.judging.calibrated.file import read_calibration
-    from ragauge.judging.calibrated.judge import judge_note
+    from ragauge.judges.calibrated.file import read_calibration
+    from ragauge.judges.calibrated.judge import judge_note
 
     file = None
     with suppress(DataError):  # a file that is gone, or another by now, says nothing of this judge
@@ -215,8 +215,8 @@ def _calibrated_note(judge_id: str, claims: Claims | None, known: JudgeProgress)
 
 def _calibrated(spec: str) -> Judge:
     """The judge of a file, on top of the base that it names."""
-    from ragauge.judging.calibrated.file import read_calibration
-    from ragauge.judging.calibrated.judge import calibrated
+    from ragauge.judges.calibrated.file import read_calibration
+    from ragauge.judges.calibrated.judge import calibrated
 
     path = Path(spec.removeprefix(CALIBRATED))
     file = read_calibration(path)
@@ -227,7 +227,7 @@ def middle_band(judge_id: str | None) -> tuple[float, float] | None:
     """Between which probabilities a judge cannot tell; None for a judge that says none."""
     if judge_id is None or not _is_local(judge_id):
         return None
-    from ragauge.judging.local.judge import middle
+    from ragauge.judges.local.judge import middle
 
     return middle()
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.facts import FactsOf
-from ragauge.data.label import SCORE, Label
-from ragauge.data.label_facts import NO_LABELS, LabelFacts
-from ragauge.data.verdict import ExampleVerdict
+from ragauge.core.errors import RagaugeError
+from ragauge.core.facts import FactsOf
+from ragauge.core.label import SCORE, Label
+from ragauge.core.label_facts import NO_LABELS, LabelFacts
+from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.label_questions import key_of, question_named
-from ragauge.engine.measuring import decide_response
-from ragauge.errors import RagaugeError
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.judge import drive
-from ragauge.judging.people.judge import QUESTIONS, PeopleJudge, votes
+from ragauge.engine.metric_values import decide_response
+from ragauge.judges.inputs import inputs_for
+from ragauge.judges.judge import drive
+from ragauge.judges.people.judge import QUESTIONS, PeopleJudge, votes
 from ragauge.metrics.facts import Facts
+from ragauge.scores.results.scorecard import Cause
 from ragauge.store.database import chunks
-from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
 
 EVEN = 0.5  # of people's scores: above it they say yes, at it nothing
 # metric whose scores by people say whether an answer is right, the first that they scored

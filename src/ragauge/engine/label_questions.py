@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from math import isfinite
 
-from ragauge.data.example import seen_turns
-from ragauge.data.label import (
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import seen_turns
+from ragauge.core.label import (
     BY_KIND,
     GUIDELINES,
     SCORE,
@@ -22,15 +23,14 @@ from ragauge.data.label import (
     ScoreScale,
     label_key,
 )
-from ragauge.data.markup import blank_markup
-from ragauge.data.response import REDACTED
-from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.judge import Judge
-from ragauge.judging.people.judge import SPLIT, PeopleJudge, decided, unclear, votes
+from ragauge.core.response import REDACTED
+from ragauge.judges.judge import Judge
+from ragauge.judges.people.judge import SPLIT, PeopleJudge, decided, unclear, votes
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.metrics.facts import INPUTS
 from ragauge.store.responses import Loaded
+from ragauge.text.markup import blank_markup
 from ragauge.text.sentences import split
 
 READ = {  # what a fact rests on -> what people see

@@ -10,25 +10,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.readability import Controls
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import UsageError
+from ragauge.core.readability import Controls
+from ragauge.engine.ask_router import Answers, StoredReplies
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy
 from ragauge.engine.driver import Driving, on_stored
-from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import Steps, Work, judging
+from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.own_calls import OwnBatch
 from ragauge.engine.pool import Timed
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.engine.routing import Answers, StoredReplies
-from ragauge.errors import UsageError
-from ragauge.judging.judge import AsksModels, Judge, asks_models
-from ragauge.llm.build import build_embedder, build_model
-from ragauge.llm.endpoints import PLACES, Endpoint
-from ragauge.llm.limiter import Limiter, ceiling
-from ragauge.llm.model import ChatModel
-from ragauge.llm.prices import price
-from ragauge.store.open import Store
+from ragauge.judges.judge import AsksModels, Judge, asks_models
+from ragauge.models.build import build_embedder, build_model
+from ragauge.models.endpoints import PLACES, Endpoint
+from ragauge.models.limiter import Limiter, ceiling
+from ragauge.models.model import ChatModel
+from ragauge.models.prices import price
+from ragauge.store.store_access import Store
 
 T = TypeVar("T")
 Access = tuple[ModelName, str, tuple[tuple[str, str], ...]]  # a model, the variable of its key, its headers

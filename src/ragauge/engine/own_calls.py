@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ragauge.engine.measuring import told
+from ragauge.engine.metric_values import told
 from ragauge.metrics.base import Failed, Measured, Metric
 from ragauge.metrics.catalogue import is_own
 from ragauge.metrics.facts import Facts

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ragauge.analysis.estimating import LEAST_LABELS
-from ragauge.data.facts import AnswerFacts
-from ragauge.data.label import SCORE, Label, Part, last_said, part_text
-from ragauge.data.labelled import LABELS, Labelled, LabelledPart
-from ragauge.data.markup import blank_markup
-from ragauge.data.readers.answers import answered_row
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.facts import AnswerFacts
+from ragauge.core.human_labels import LABELS, Labelled, LabelledPart
+from ragauge.core.label import SCORE, Label, Part, last_said, part_text
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.engine.label_questions import key_of
-from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.inputs import VerifyAnswer, inputs_for
-from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, unclear, votes
+from ragauge.judges.inputs import VerifyAnswer, inputs_for
+from ragauge.judges.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, unclear, votes
 from ragauge.metrics.catalogue import parse, questions
+from ragauge.readers.answers import answered_row
+from ragauge.scores.estimation import LEAST_LABELS
 from ragauge.store.labels import LabelDraw
-from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.store.store_access import Store
+from ragauge.text.markup import blank_markup
 
 DRAW = "Draw some with: ragauge label draw latest -o page.html"
 AT_A_TIME = 100  # responses with their texts in memory

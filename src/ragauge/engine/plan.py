@@ -7,17 +7,17 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.data.criterion import Criterion
-from ragauge.data.document import IndexListing
-from ragauge.data.readability import Controls
-from ragauge.errors import UsageError
-from ragauge.judging.judge import Judge, gives_scores
+from ragauge.core.criterion import Criterion
+from ragauge.core.document import IndexListing
+from ragauge.core.errors import UsageError
+from ragauge.core.readability import Controls
+from ragauge.judges.judge import Judge, gives_scores
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import is_own, questions, require_code
 from ragauge.metrics.own_class import Declaration, declaration
-from ragauge.store.open import Store
 from ragauge.store.responses import Order
 from ragauge.store.scores import Column
+from ragauge.store.store_access import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from ragauge.engine import wire
+from ragauge.core.errors import JudgeError, RagaugeError, StoreError
+from ragauge.engine import worker_protocol as wire
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work
 from ragauge.engine.worker import Task, judge_numbers
-from ragauge.errors import JudgeError, RagaugeError, StoreError
 from ragauge.metrics.base import Measured, Metric
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
 SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from ragauge.data.ask import Ask, ModelName
-from ragauge.llm.caching import cacheable
+from ragauge.core.ask import Ask, ModelName
+from ragauge.models.prompt_cache import cacheable
 
 Prefix = tuple[ModelName, tuple[tuple[str, str], ...], str]  # who is asked, earlier messages, the shared beginning
 

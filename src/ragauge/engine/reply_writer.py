@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.engine.group_commit import GroupCommitWriter
 from ragauge.store.calls import Call
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 # seconds between the beginnings of two transactions: at the least (a commit costs as much as a call), and at the most
 PACE = (0.01, 0.04)

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from ragauge.data.ask import Ask, Reply
+from ragauge.core.ask import Ask, Reply
+from ragauge.engine.ask_router import Answers
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose
 from ragauge.engine.execute import TICK, Progress
 from ragauge.engine.models import Calling, counts_of
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.engine.routing import Answers
-from ragauge.judging.judge import Judge, asks_models
-from ragauge.store.open import Store
+from ragauge.judges.judge import Judge, asks_models
+from ragauge.store.store_access import Store
 
 T = TypeVar("T")
 Todo = Sequence[Callable[[], Generator[list[Ask], list[Reply], T]]]

@@ -7,12 +7,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response
+from ragauge.core.errors import SystemFailed
+from ragauge.core.example import Example
+from ragauge.core.response import Passage, Response
 from ragauge.engine.caller import RetryPolicy, RetryState
-from ragauge.errors import SystemFailed
-from ragauge.llm.endpoints import hidden
-from ragauge.llm.limiter import Limiter
+from ragauge.models.endpoints import hidden
+from ragauge.models.limiter import Limiter
 from ragauge.systems.base import PASSING, Question, System, SystemTrouble, trouble_of
 
 PATIENCE = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)

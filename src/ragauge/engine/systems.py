@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.data.readers.aliases import EXAMPLE_FIELDS, check_mapped
-from ragauge.data.readers.corpus import texts_of
-from ragauge.data.response import Passage, Variant
-from ragauge.errors import DataError, UsageError
-from ragauge.judging.model.question_spec import read_model
-from ragauge.store.open import Store
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import EvalSet, Example, Relevant
+from ragauge.core.response import Passage, Variant
+from ragauge.judges.model.question_spec import read_model
+from ragauge.readers.aliases import EXAMPLE_FIELDS, check_mapped
+from ragauge.readers.corpus import texts_of
+from ragauge.store.store_access import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
-from ragauge.systems.naming import is_recorded, system_of
 from ragauge.systems.reference import pipeline as reference
+from ragauge.systems.system_lookup import is_recorded, system_of
 
 SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]  # query_id -> the passages to answer from
@@ -40,8 +40,8 @@ def build_system(
     if isinstance(settings, str | Path):
         settings = read_settings(Path(settings))
     if isinstance(target, str) and target.startswith(reference.PREFIX):
-        from ragauge.engine.generating import GeneratingModel
-        from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+        from ragauge.engine.generator_model import GeneratingModel
+        from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
         found = reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratingModel)
         if "model" in (settings or {}):

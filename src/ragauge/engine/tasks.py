@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ragauge.data.identity import digest
-from ragauge.data.readability import request_key
+from ragauge.core.identity import digest
+from ragauge.core.readability import request_key
 from ragauge.engine.control_pairs import Source, read_source
-from ragauge.store.open import Store
+from ragauge.store.store_access import Store
 
 MIN_DOCUMENTS = 3  # that differ, of which the same is requested
 MAX_SHARE = 0.5  # of the requests that one document may have: what is found again and again has a topic

@@ -17,17 +17,17 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import IO, Any
 
-from ragauge.data.codec import from_plain
-from ragauge.data.criterion import Criterion
-from ragauge.data.object_lookup import find
-from ragauge.engine import wire
-from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.core.codec import from_plain
+from ragauge.core.criterion import Criterion
+from ragauge.core.errors import JudgeError, RagaugeError, UsageError
+from ragauge.core.object_lookup import find
+from ragauge.engine import worker_protocol as wire
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
 from ragauge.engine.label_facts import read_label_facts
-from ragauge.errors import JudgeError, RagaugeError, UsageError
+from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.metrics.catalogue import parse, register_object
-from ragauge.store.open import Store, open_store
+from ragauge.store.store_access import Store, open_store
 
 
 @dataclass(frozen=True, slots=True)

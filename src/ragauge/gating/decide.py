@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_quantile
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
 from ragauge.gating.sample import WHERE, MeanDifference, Sample, Where
+from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_quantile
 from ragauge.stats.weighted import Interval
 
 ALPHA = 0.05  # one-sided: of a check, and of a family of checks

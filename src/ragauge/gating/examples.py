@@ -11,23 +11,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
-from ragauge.analysis.scores.known import NOT_JUDGED
-from ragauge.errors import nearest
+from ragauge.core.errors import nearest
 from ragauge.gating.decide import LEAST, points
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
 from ragauge.gating.rules import MustPass, Rules, level
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired import Unpaired
+from ragauge.gating.unpaired_samples import Unpaired
 from ragauge.metrics.base import Metric
+from ragauge.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
+from ragauge.scores.pass_status import NOT_JUDGED
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.analysis.scores.arrays import Columns
-    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.gating.rules import Condition, Slices
+    from ragauge.scores.arrays import Columns
+    from ragauge.scores.verdicts import ResponseVerdicts
 
     Mask = npt.NDArray[np.bool_]
 

@@ -6,7 +6,7 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, TypeVar
 
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.skewed import least_reach
+from ragauge.stats.skew_corrected_t import least_reach
 from ragauge.stats.weighted import estimate
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def reach_of(
     scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
 ) -> tuple[float, float]:
     """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
-    from ragauge.analysis.scores.summarize import extreme
+    from ragauge.scores.summarize import extreme
 
     total = float(scored.sum() if weight is None else (weight * scored).sum())
     size = float(scored.size if weight is None else weight.sum())

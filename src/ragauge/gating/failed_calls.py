@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.gating.result import Lost
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired import Unpaired
+from ragauge.gating.unpaired_samples import Unpaired
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ragauge.data.response import Run
+from ragauge.core.response import Run
 from ragauge.stats.weighted import Interval
 
 Verdict = Literal["pass", "fail", "not_enough_data"]

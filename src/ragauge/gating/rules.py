@@ -11,20 +11,20 @@ from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
-from ragauge.errors import ConfigError, DataError, UsageError
+from ragauge.core.errors import ConfigError, DataError, UsageError
+from ragauge.core.messages import UNITS
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import in_own_units
 from ragauge.metrics.configured import register_criteria
-from ragauge.text.messages import UNITS
+from ragauge.scores.segments import FEWEST, NONE, Segments, tidy
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import polars as pl
 
-    from ragauge.data.config.gate import Drop, GateSection, RuleSection
-    from ragauge.data.config.reading import ConfigFile
+    from ragauge.core.config.config_loader import ConfigFile
+    from ragauge.core.config.gate import Drop, GateSection, RuleSection
 
     Mask = npt.NDArray[np.bool_]
 
@@ -209,7 +209,7 @@ class _Rule:
         return metric
 
     def _must_pass(self, metric: Metric | None) -> list[MustPass]:
-        from ragauge.data.config.gate import OF_MEANS
+        from ragauge.core.config.gate import OF_MEANS
 
         rule = self._rule
         if rule.tag is None:

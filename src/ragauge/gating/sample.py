@@ -11,7 +11,8 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ragauge.analysis.estimating import (
+from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
+from ragauge.scores.estimation import (
     ScoreSample,
     difference_test,
     interval_of_difference,
@@ -21,18 +22,17 @@ from ragauge.analysis.estimating import (
     judged_mean,
     quantiles,
 )
-from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
-from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import quantile_reach
+from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.weighted import Alternative, Interval, binary
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.analysis.comparison.pairs import Pairs
-    from ragauge.analysis.scores.arrays import Columns
+    from ragauge.comparison.pairs import Pairs
     from ragauge.metrics.base import Metric
+    from ragauge.scores.arrays import Columns
 
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
@@ -257,7 +257,7 @@ class MetricLevel:
         """From a metric's scores, one entry an example."""
         import numpy as np
 
-        from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED
+        from ragauge.scores.arrays import FAILED, SCORED, UNDEFINED
 
         scored, lost = columns.status == SCORED, columns.status == FAILED
         weight, cluster = columns.weight, columns.cluster

@@ -9,8 +9,8 @@ from functools import cache
 from math import isfinite
 from typing import Any, ClassVar, Literal, Self, Union
 
-from ragauge.data.score import Status
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.score import Status
 
 Needs = Mapping[str, str]
 Measures = Literal["retrieval", "generation", "end_to_end"]

@@ -14,7 +14,7 @@ from itertools import chain, combinations, product
 from math import prod
 from typing import Any
 
-from ragauge.data.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
+from ragauge.core.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
 from ragauge.metrics.base import Failed, Measured, Metric, Needs
 from ragauge.metrics.facts import Facts, blank
 

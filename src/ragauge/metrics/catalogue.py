@@ -15,10 +15,10 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
-from ragauge.data.object_lookup import is_named, load
-from ragauge.errors import RagaugeError, UnknownName, UsageError
+from ragauge.core.errors import RagaugeError, UnknownName, UsageError
+from ragauge.core.object_lookup import is_named, load
 from ragauge.metrics.base import Metric
-from ragauge.metrics.naming import Aliases, head_of, read, unknown
+from ragauge.metrics.metric_names import Aliases, head_of, read, unknown
 
 if TYPE_CHECKING:
     from ragauge.metrics.own_class import Declaration

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragauge.data.example import Example
-from ragauge.data.ranking import GoldOverlap
-from ragauge.data.response import Response
+from ragauge.core.example import Example
+from ragauge.core.ranking import GoldOverlap
+from ragauge.core.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
 
 
@@ -20,7 +20,7 @@ def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplica
     known = [span for span in spans if span is not None]
     if len(known) < len(spans):
         return NotApplicable("where the passages stand in their documents is not recorded (span)")
-    from ragauge.metrics.spans.filling import merged
+    from ragauge.metrics.spans.span_coverage import merged
 
     return GoldOverlap(merged(example.gold_spans), tuple(known))
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.metrics import answer, context, retrieval, spans
 from ragauge.metrics.base import Measured, Metric, Needs, Undefined, Value
-from ragauge.metrics.naming import read
+from ragauge.metrics.metric_names import read
 
 PARTS = {cls.name(): cls for family in (retrieval, spans, context, answer) for cls in family.METRICS}
 

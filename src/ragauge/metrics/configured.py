@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.errors import DataError, UsageError
+from ragauge.core.errors import DataError, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import classes, register
 from ragauge.metrics.criterion import criterion_class, declare
 
 if TYPE_CHECKING:
-    from ragauge.data.config.reading import ConfigFile
-    from ragauge.data.criterion import Criterion
+    from ragauge.core.config.config_loader import ConfigFile
+    from ragauge.core.criterion import Criterion
 
 
 def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataError, ...]]:

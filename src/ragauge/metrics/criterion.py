@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ragauge.data.criterion import Criterion, CriterionVerdict
-from ragauge.data.identity import digest, plain
+from ragauge.core.criterion import Criterion, CriterionVerdict
+from ragauge.core.identity import digest, plain
 from ragauge.metrics.base import Measured, Measures, Metric
 from ragauge.metrics.own_class import Declaration, OwnMetric, metric_class
 from ragauge.metrics.own_version import BITS

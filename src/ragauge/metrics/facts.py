@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
-from ragauge.data.label_facts import NO_LABELS, LabelFacts
-from ragauge.data.ranking import Ranking
-from ragauge.data.readability import Readability
-from ragauge.data.response import REDACTED, Response
+from ragauge.core.example import Example
+from ragauge.core.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
+from ragauge.core.label_facts import NO_LABELS, LabelFacts
+from ragauge.core.ranking import Ranking
+from ragauge.core.readability import Readability
+from ragauge.core.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead
 from ragauge.metrics.char_spans import char_spans, token_spans
 from ragauge.metrics.not_read import why_not_read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor
 
-from ragauge.data.readability import (
+from ragauge.core.readability import (
     BESIDE_PASSAGES,
     MIN_AUROC,
     MIN_GAP,
@@ -14,7 +14,7 @@ from ragauge.data.readability import (
     ControlScale,
     Readability,
 )
-from ragauge.data.response import Response
+from ragauge.core.response import Response
 from ragauge.metrics.base import NotRead
 
 # which control pairs tell whether a fact, or all facts of a question, can be read

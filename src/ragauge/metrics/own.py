@@ -16,8 +16,8 @@ from numbers import Real
 from types import FunctionType, MethodType
 from typing import Any, TypeVar, get_args, overload
 
-from ragauge.data.object_lookup import package_of, registered
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.object_lookup import package_of, registered
 from ragauge.metrics import base
 from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
 from ragauge.metrics.own_class import (

@@ -13,7 +13,7 @@ from math import inf, isfinite
 from numbers import Real
 from typing import Any, ClassVar
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.metrics import base
 from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, NotApplicable, Scale
 

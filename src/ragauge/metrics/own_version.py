@@ -17,8 +17,8 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ragauge.data.identity import digest
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.identity import digest
 
 LEFT_OUT = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
 DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

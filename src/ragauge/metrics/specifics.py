@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ragauge.data.citing import mark_spans
-from ragauge.data.facts import Claim
-from ragauge.data.response import Citation, Passage
+from ragauge.core.facts import Claim
+from ragauge.core.response import Citation, Passage
+from ragauge.text.citation_marks import mark_spans
 from ragauge.text.source_notes import source_spans
 from ragauge.text.specifics import ALL, Haystack, Specific, find, found_in
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragauge.data.facts import Evidence, RelevanceFacts
-from ragauge.data.readability import Readability
+from ragauge.core.facts import Evidence, RelevanceFacts
+from ragauge.core.readability import Readability
 from ragauge.metrics.base import NotApplicable
 from ragauge.text.tokens import has_topic
 

@@ -12,17 +12,17 @@ from typing import Any
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragauge.data.readers.traces.spans import TRACE_ID
-from ragauge.engine.arrivals import day_of as day_of_run
+from ragauge.core.errors import UnknownName, UsageError
 from ragauge.engine.label_questions import key_of
-from ragauge.errors import UnknownName, UsageError
-from ragauge.monitoring import lines
-from ragauge.monitoring.decoding import attributes
-from ragauge.monitoring.settling import day_of
+from ragauge.engine.request_stream import day_of as day_of_run
+from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake.otlp_decoder import attributes
+from ragauge.monitoring.traffic.trace_assembly import day_of
+from ragauge.readers.traces.spans import TRACE_ID
 from ragauge.store.erasing import Held
 from ragauge.store.inbox import DAY, Batch
-from ragauge.store.open import Store
-from ragauge.store.packing import pack_bytes
+from ragauge.store.store_access import Store
+from ragauge.store.text_codec import pack_bytes
 
 
 @dataclass(frozen=True, slots=True)

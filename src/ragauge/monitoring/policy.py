@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragauge.data.config.monitor import MonitorSection, RedactSection, WaitSection
-from ragauge.data.config.reading import DEFAULT, read_config
-from ragauge.data.readers.traces.normalise import UNION
-from ragauge.errors import UsageError
-from ragauge.monitoring.redaction import Redaction
+from ragauge.core.config.config_loader import DEFAULT, read_config
+from ragauge.core.config.monitor import MonitorSection, RedactSection, WaitSection
+from ragauge.core.errors import UsageError
+from ragauge.monitoring.intake.redaction import Redaction
+from ragauge.readers.traces.normalize import UNION
 from ragauge.store.inbox import DAY, Patience
 
 

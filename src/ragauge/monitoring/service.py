@@ -12,23 +12,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from ragauge.core.errors import MissingExtra, RagaugeError
 from ragauge.engine.garbage import rare_collection
-from ragauge.errors import MissingExtra, RagaugeError
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.sampling import Sampler
-from ragauge.monitoring.scoring import TrafficScorer
-from ragauge.store.open import Store, open_store
+from ragauge.monitoring.traffic.sampling import Sampler
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.store.store_access import Store, open_store
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from ragauge.monitoring.daily import DailyLook
-    from ragauge.monitoring.giving_back import GivingBack
-    from ragauge.monitoring.receiver import SenderAccess
-    from ragauge.monitoring.scheduling import Scheduler
-    from ragauge.monitoring.signalling import SignalWatcher
-    from ragauge.monitoring.tailing import GrowingFile
-    from ragauge.monitoring.watcher import Watcher
+    from ragauge.monitoring.alerts.alert_worker import Watcher
+    from ragauge.monitoring.alerts.gauge_alerts import SignalWatcher
+    from ragauge.monitoring.intake.file_tail import GrowingFile
+    from ragauge.monitoring.intake.receiver import SenderAccess
+    from ragauge.monitoring.jobs.daily_job import DailyLook
+    from ragauge.monitoring.jobs.scheduler import Scheduler
+    from ragauge.monitoring.result_export import GivingBack
 
 # seconds between two looks for traces, responses, …
 IDLE, SCORING, WATCHING, TIDYING, LOOKING = 0.5, 2.0, 5.0, 3600.0, 5.0
@@ -60,11 +60,11 @@ class Service:
         timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (),
         tail: Sequence[Path] = (),
     ) -> None:
-        from ragauge.monitoring.intake import Intake
-        from ragauge.monitoring.label_decisions import LabelDecisions
-        from ragauge.monitoring.precedence import GivingWay
-        from ragauge.monitoring.tailing import GrowingFile
-        from ragauge.monitoring.taking import Taking
+        from ragauge.monitoring.intake.body_parser import Taking
+        from ragauge.monitoring.intake.file_tail import GrowingFile
+        from ragauge.monitoring.intake.intake import Intake
+        from ragauge.monitoring.intake.intake_priority import GivingWay
+        from ragauge.monitoring.traffic.label_decisions import LabelDecisions
 
         self._store, self._say, self._policy = store, say, policy
         self._sampler, self._watcher = Sampler(store, policy), watcher
@@ -114,8 +114,8 @@ class Service:
 
     def beside(self, dashboard: ASGIApp, access: SenderAccess) -> ASGIApp:
         """The dashboard, with the addresses that exporters send to."""
-        from ragauge.monitoring.receiver import Receiver
-        from ragauge.monitoring.taking import Taking
+        from ragauge.monitoring.intake.body_parser import Taking
+        from ragauge.monitoring.intake.receiver import Receiver
 
         taking = Taking(self._policy.redaction, self._policy.signals, dated=self._policy.dated)
         return Receiver(dashboard, access, self._intake, taking)
@@ -153,7 +153,7 @@ class Service:
     def _settle(self) -> int:
         if self._behind:
             return 0
-        from ragauge.monitoring.settling import AT_A_TIME, settle
+        from ragauge.monitoring.traffic.trace_assembly import AT_A_TIME, settle
 
         done = limit = AT_A_TIME
         while done == limit and not self._over.is_set():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import atanh, isfinite, sqrt, tanh
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
 from ragauge.stats.weighted import Interval
 

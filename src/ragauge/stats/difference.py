@@ -23,9 +23,9 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.sign_flips import coarse, parts_of, sign_flip
-from ragauge.stats.skewed import skew_corrected_test
+from ragauge.stats.skew_corrected_t import skew_corrected_test
 from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t
 from ragauge.stats.weighted import Alternative, Tested, binary, together
 

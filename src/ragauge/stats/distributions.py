@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import atan, cos, exp, isfinite, lgamma, log, log1p, pi, sin, sqrt
 from statistics import NormalDist
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 
 SMALL = 1e-300  # stands for 0 in a denominator
 LARGE = 10.0  # from here on the error of Stirling's formula is a short series

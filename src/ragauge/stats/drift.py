@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np

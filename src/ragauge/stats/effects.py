@@ -11,7 +11,7 @@ from math import asin, copysign, erfc, exp, inf, lgamma, pi, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.weighted import Interval, estimate
 

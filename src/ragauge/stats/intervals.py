@@ -12,9 +12,9 @@ from bisect import bisect_left
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import binomial_below, check_level, normal_quantile, t_quantile
-from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.skew_corrected_t import skew_corrected_t
 from ragauge.stats.weighted import Interval, effective_number, estimate, group_count, group_numbers, mean_of, weighted
 
 if TYPE_CHECKING:

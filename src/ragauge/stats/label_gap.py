@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
 from ragauge.stats.effects import pooled
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import t_quantile
 from ragauge.stats.textbook_tests import NEARLY_ALL
 from ragauge.stats.weighted import estimate

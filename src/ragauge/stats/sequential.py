@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil, fsum, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.moments import Moments
 
 if TYPE_CHECKING:

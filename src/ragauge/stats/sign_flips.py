@@ -16,7 +16,7 @@ from collections.abc import Callable
 from math import inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.weighted import Alternative, Tested, group_numbers, summed_up, weighted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, inf, lgamma, sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import binomial_below, student_below
 from ragauge.stats.weighted import Alternative, Estimate, Tested, estimate
 

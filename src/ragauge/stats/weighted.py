@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np

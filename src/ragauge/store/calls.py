@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, false, func, select
 
-from ragauge.analysis.results.judging import Paid
-from ragauge.data.ask import ModelName, Usage
+from ragauge.core.ask import ModelName, Usage
+from ragauge.scores.results.judge_usage import Paid
 from ragauge.store.database import Database, now
 from ragauge.store.names import NOBODY, judge_no, model_names, model_nos, put_judges, run_no
 from ragauge.store.schema import calls as table

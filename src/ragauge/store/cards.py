@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from ragauge.data.identity import canonical
+from ragauge.core.identity import canonical
 from ragauge.store.database import Database, chunks, rows_among
 from ragauge.store.label_schema import draws, labels
 from ragauge.store.names import judge_no, run_no
-from ragauge.store.packing import pack, unpack
 from ragauge.store.page_schema import cards, charts
 from ragauge.store.schema import baselines, judges, run_judges, runs
+from ragauge.store.text_codec import pack, unpack
 from ragauge.version import __version__
 
 FORM = 10  # of the body; another one is computed anew

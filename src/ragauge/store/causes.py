@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
-from ragauge.analysis.results.scorecard import UNCLEAR, Cause
-from ragauge.analysis.scores.frames import cause_frame
-from ragauge.data.codec import decode, encode
-from ragauge.data.document import IndexListing
-from ragauge.data.example import Example
-from ragauge.data.identity import canonical
+from ragauge.core.codec import decode, encode
+from ragauge.core.document import IndexListing
+from ragauge.core.example import Example
+from ragauge.core.identity import canonical
+from ragauge.scores.frames import cause_frame
+from ragauge.scores.results.scorecard import UNCLEAR, Cause
 from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.names import judge_no, put_judges, run_no
-from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.responses import response_no, stored_response
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import examples, listings, responses, scores
+from ragauge.store.text_codec import framed, pack, unescape, unpack
 from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:

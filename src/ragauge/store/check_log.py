@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ragauge.data.identity import canonical
-from ragauge.data.labelled import CheckedPart, CheckRecord
+from ragauge.core.human_labels import CheckedPart, CheckRecord
+from ragauge.core.identity import canonical
 from ragauge.store.database import Database, now
 from ragauge.store.label_schema import check_log as table
 from ragauge.store.names import put_judges
-from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import judges
+from ragauge.store.text_codec import pack, unpack
 
 
 class CheckLog:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
 from ragauge.store import sqlite
 from ragauge.store.memory import Memory
 

@@ -10,21 +10,22 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from ragauge.analysis.monitoring.canary import CANARY
-from ragauge.data.codec import decode
-from ragauge.data.example import Example
-from ragauge.store import importing, orphans, sqlite
+from ragauge.core.codec import decode
+from ragauge.core.example import Example
+from ragauge.monitoring.canary.compute import CANARY
+from ragauge.store import orphans, sqlite
+from ragauge.store import run_import as importing
 from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.files_beside import FoundBeside, look_for, take_out
 from ragauge.store.label_schema import draws, labels
 from ragauge.store.monitor_schema import alerts, deliveries
-from ragauge.store.packing import pack, sha_of, unpack
 from ragauge.store.page_schema import cards, charts, example_groups, example_indexes
 from ragauge.store.responses import Loaded, load
 from ragauge.store.schema import causes, examples, metadata, responses, run_texts, runs, scores, set_examples, texts
 from ragauge.store.sets import Texts
 from ragauge.store.spool import query_key_of
 from ragauge.store.study_schema import vectors
+from ragauge.store.text_codec import pack, sha_of, unpack
 from ragauge.store.traffic_schema import inbox, return_batches, trace_batches, traces
 from ragauge.store.verdict_schema import control_evidence, verdicts
 from ragauge.store.writes import count_write

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
-from ragauge.data.codec import FACTS, decode, encode
-from ragauge.data.facts import Evidence
-from ragauge.data.identity import canonical
+from ragauge.core.codec import FACTS, decode, encode
+from ragauge.core.facts import Evidence
+from ragauge.core.identity import canonical
 from ragauge.store.database import Database, chunks, raw_among
 from ragauge.store.names import judge_no, put_judges, run_no
-from ragauge.store.packing import pack, unescape, unpack
 from ragauge.store.responses import response_no
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
+from ragauge.store.text_codec import pack, unescape, unpack
 from ragauge.store.verdict_schema import control_evidence
 from ragauge.store.writes import count_write
 

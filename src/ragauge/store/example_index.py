@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
-from ragauge.data.identity import canonical
-from ragauge.data.verdict import VERDICTS, Verdict
+from ragauge.core.identity import canonical
+from ragauge.core.verdict import VERDICTS, Verdict
 from ragauge.store.database import Database
 from ragauge.store.names import judge_no, run_no
-from ragauge.store.packing import pack_bytes, unpack_bytes
 from ragauge.store.page_schema import example_indexes as table
 from ragauge.store.schema import runs
+from ragauge.store.text_codec import pack_bytes, unpack_bytes
 from ragauge.version import __version__
 
 if TYPE_CHECKING:

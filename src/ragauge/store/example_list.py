@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, FromClause, and_, case, exists, func, or_, select
 
-from ragauge.data.codec import decode
-from ragauge.data.example import Example
-from ragauge.data.score import STATUSES
-from ragauge.errors import UnknownName
+from ragauge.core.codec import decode
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.score import STATUSES
 from ragauge.store.causes import current_name, known_causes
 from ragauge.store.database import Database, raw_rows, rows_among
 from ragauge.store.names import judge_no, run_no
-from ragauge.store.packing import framed, unescape, unpack
 from ragauge.store.page_schema import example_groups
 from ragauge.store.responses import in_group, response_no, stored_response
 from ragauge.store.schema import causes, examples, responses
 from ragauge.store.schema import scores as table
 from ragauge.store.score_columns import every_metric, newest_numbers
 from ragauge.store.score_frame import by_judge
+from ragauge.store.text_codec import framed, unescape, unpack
 
 if TYPE_CHECKING:
     import numpy as np

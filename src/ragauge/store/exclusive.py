@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
 
 PATIENCE = 60.0  # seconds to wait for who writes the same file
 

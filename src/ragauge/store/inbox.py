@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
 
-from ragauge.analysis.monitoring.signals import SignalPoint
+from ragauge.monitoring.series.gauge_monitors import SignalPoint
 from ragauge.store.database import Database, among, chunks, rows_among
-from ragauge.store.packing import pack_bytes, unpack_bytes
+from ragauge.store.text_codec import pack_bytes, unpack_bytes
 from ragauge.store.traffic_schema import inbox, signals, tails, trace_batches, traces
 
 SignalName = Literal["traces", "logs", "responses"]

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import Cast, Column, Connection, LargeBinary, Select, String, cast, null, select
 
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
 from ragauge.store import sqlite
 from ragauge.store.database import Database, raw_rows
-from ragauge.store.packing import unescape, unpack
 from ragauge.store.schema import causes, evidence, examples, metadata, responses, run_evidence, run_texts, runs, texts
+from ragauge.store.text_codec import unescape, unpack
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from typing import Any
 
 from sqlalchemy import Select, delete, func, select
 
-from ragauge.data.identity import canonical
-from ragauge.data.label import Label, part_of, part_text
+from ragauge.core.identity import canonical
+from ragauge.core.label import Label, part_of, part_text
 from ragauge.store.database import Database, among, chunks, now, rows_among
 from ragauge.store.label_schema import draws, labeled_responses
 from ragauge.store.label_schema import labels as table
 from ragauge.store.names import run_no
-from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import responses, runs
+from ragauge.store.text_codec import pack, unpack
 
 FIELDS = ("part", "question", "value", "annotator", "at", "guideline")
 AT_A_TIME = 5_000  # labels written together

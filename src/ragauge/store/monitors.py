@@ -11,14 +11,14 @@ from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
 
-from ragauge.analysis.monitoring.label_correction import CorrectedDay
-from ragauge.analysis.monitoring.series import ALL, Segment, Series
-from ragauge.analysis.monitoring.states import Resolution
-from ragauge.analysis.monitoring.watching import Alert, WatchState
-from ragauge.errors import UnknownName
+from ragauge.core.errors import UnknownName
+from ragauge.monitoring.series.label_correction import CorrectedDay
+from ragauge.monitoring.series.monitor_tracker import Alert, WatchState
+from ragauge.monitoring.series.series import ALL, Segment, Series
+from ragauge.monitoring.series.states import Resolution
 from ragauge.store.database import Database
 from ragauge.store.monitor_schema import alerts, deliveries, series, silences
-from ragauge.store.packing import pack, unpack
+from ragauge.store.text_codec import pack, unpack
 from ragauge.store.traffic_schema import traces
 
 LARGEST_LOG = 600.0  # of wealth that an earlier version kept

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from ragauge.data.ask import ModelName
-from ragauge.errors import UnknownName
+from ragauge.core.ask import ModelName
+from ragauge.core.errors import UnknownName
 from ragauge.store.database import NUMBERS, Database, rows_among
-from ragauge.store.packing import pack, sha_of
 from ragauge.store.schema import judges, metrics, models, own_metrics, reasons, run_names, runs
+from ragauge.store.text_codec import pack, sha_of
 
 # which version of a metric counts: the greatest; of one of the user's own, whose versions are hashes, the last named
 METRIC_RANK = func.coalesce(own_metrics.c.place, metrics.c.version)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, Select, delete, or_, select, text
 
 from ragauge.store.database import among, chunks, raw_rows, rows_among
-from ragauge.store.packing import unpack
 from ragauge.store.schema import calls, evidence, replies, run_evidence, runs
+from ragauge.store.text_codec import unpack
 from ragauge.store.verdict_schema import control_evidence
 
 KEY = re.compile("[0-9a-f]{64}")

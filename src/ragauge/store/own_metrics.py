@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select, update
 
-from ragauge.data.identity import canonical
+from ragauge.core.identity import canonical
 from ragauge.metrics.own_class import Declaration
 from ragauge.store.database import Database
 from ragauge.store.names import put_metrics
-from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import metrics, own_metrics, runs
+from ragauge.store.text_codec import pack, unpack
 
 
 class OwnMetrics:

@@ -9,14 +9,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
 
-from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.data.codec import decode, encode, from_plain
-from ragauge.data.identity import canonical, plain
-from ragauge.errors import DataError
+from ragauge.core.ask import Ask, ModelName, Reply, reply_key
+from ragauge.core.codec import decode, encode, from_plain
+from ragauge.core.errors import DataError
+from ragauge.core.identity import canonical, plain
 from ragauge.store.database import Database, chunks, now, raw_among
 from ragauge.store.names import model_names, model_nos
-from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import replies as table
+from ragauge.store.text_codec import pack, unpack
 
 PAGE = 200  # replies read at a time
 CHANGED = ("failed", "at", "body", "vectors")  # where a reply takes the place of one that failed

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple, overload
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, or_, select
 
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.data.codec import decode, from_plain
-from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.errors import StoreError, UnknownName
+from ragauge.core.codec import decode, from_plain
+from ragauge.core.errors import StoreError, UnknownName
+from ragauge.core.example import Example
+from ragauge.core.response import Response
+from ragauge.scores.arrays import ResponseIndex
 from ragauge.store.database import raw_among
 from ragauge.store.names import number_of, run_no
-from ragauge.store.packing import ESCAPE, DamagedBody, framed, unescape, unpack
 from ragauge.store.page_schema import example_groups
 from ragauge.store.schema import examples, responses, runs
 from ragauge.store.sets import Texts
+from ragauge.store.text_codec import ESCAPE, DamagedBody, framed, unescape, unpack
 
 RESTORE = (
     "Take the store's file back from a copy; without one, delete the run (ragauge delete {}) and evaluate its source "

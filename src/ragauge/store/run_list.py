@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, and_, case, exists, func, or_, select
 
-from ragauge.data.verdict import VerdictCounts
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.verdict import VerdictCounts
 from ragauge.store.database import Database, chunks, rows_among
 from ragauge.store.evaluations import EvaluationState
 from ragauge.store.names import NOBODY, prime, run_no

@@ -11,17 +11,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert, select, update
 
-from ragauge.analysis.results.scorecard import Summary
-from ragauge.data.codec import from_plain
-from ragauge.data.identity import canonical, plain
-from ragauge.data.verdict import VerdictCounts
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.codec import from_plain
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.identity import canonical, plain
+from ragauge.core.verdict import VerdictCounts
+from ragauge.scores.results.scorecard import Summary
 from ragauge.store.database import Database, now, rows_among
 from ragauge.store.names import NOBODY, judge_no, put_judges, run_no
-from ragauge.store.packing import pack, unpack
 from ragauge.store.page_schema import run_tags, summary_values
 from ragauge.store.schema import baselines, judges, run_judges, run_notes, runs
 from ragauge.store.schema import summaries as summary_rows
+from ragauge.store.text_codec import pack, unpack
 from ragauge.store.verdict_schema import verdict_counts
 from ragauge.store.writes import count_write
 

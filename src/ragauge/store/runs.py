@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, select, union
 
-from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.data.codec import decode
-from ragauge.data.example import Example
-from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName
-from ragauge.store import importing, orphans
+from ragauge.core.codec import decode
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import Example
+from ragauge.core.response import Response, Run
+from ragauge.scores.arrays import ResponseIndex
+from ragauge.store import orphans
+from ragauge.store import run_import as importing
 from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_rows
-from ragauge.store.importing import run_of_row
 from ragauge.store.names import keep_run_numbers, known_runs, run_no
-from ragauge.store.packing import framed, unescape, unpack
 from ragauge.store.responses import (
     Loaded,
     Order,
@@ -31,12 +30,14 @@ from ragauge.store.responses import (
     response_no,
     unchanged,
 )
+from ragauge.store.run_import import run_of_row
 from ragauge.store.run_list import RunOrder, of_no_study, page
 from ragauge.store.run_log import refuse_baseline
 from ragauge.store.schema import examples, responses, run_names, runs, summaries
 from ragauge.store.sets import Texts
 from ragauge.store.spool import Record, Spool
 from ragauge.store.study_schema import trials
+from ragauge.store.text_codec import framed, unescape, unpack
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from ragauge.store.packing import escape, unescape
+from ragauge.store.text_codec import escape, unescape
 
 metadata = MetaData()
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only under this name

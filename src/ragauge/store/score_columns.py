@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
-from ragauge.analysis.scores.arrays import Columns, RawScores, ResponseIndex, placed
-from ragauge.analysis.scores.categories import narrow
-from ragauge.data.score import STATUSES
+from ragauge.core.score import STATUSES
+from ragauge.scores.arrays import Columns, RawScores, ResponseIndex, placed
+from ragauge.scores.categories import narrow
 from ragauge.store.database import MOST_IN, raw_rows
 from ragauge.store.names import METRIC_RANK, RANKED_METRICS, judge_no
 from ragauge.store.schema import responses

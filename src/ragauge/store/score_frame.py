@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, or_, select
 
-from ragauge.data.score import STATUSES
+from ragauge.core.score import STATUSES
 from ragauge.store.database import raw_rows, rows_among
 from ragauge.store.names import RANKED_METRICS, judge_no
-from ragauge.store.packing import framed, unpack
 from ragauge.store.responses import grouped
 from ragauge.store.schema import examples, metrics, reasons, responses
 from ragauge.store.schema import scores as table
+from ragauge.store.text_codec import framed, unpack
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
-from ragauge.analysis.scores.arrays import Columns, ResponseIndex
-from ragauge.data.score import STATUSES, Score
+from ragauge.core.score import STATUSES, Score
 from ragauge.metrics.base import Measured
+from ragauge.scores.arrays import Columns, ResponseIndex
 from ragauge.store import score_columns
 from ragauge.store.database import Database, chunks, now, rows_among
 from ragauge.store.names import METRIC_RANK, NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
-from ragauge.store.packing import unpack
 from ragauge.store.responses import response_no
 from ragauge.store.schema import judges, metrics, own_metrics, reasons, run_judges
 from ragauge.store.schema import scores as table
 from ragauge.store.score_frame import by_judge, frame
+from ragauge.store.text_codec import unpack
 from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import Any
 
 from sqlalchemy import Connection, CursorResult, func, insert, select
 
-from ragauge.analysis.sets.stored_set import SetVersion
-from ragauge.data.codec import decode, encode
-from ragauge.data.example import EvalSet, Example
-from ragauge.errors import UnknownName
+from ragauge.core.codec import decode, encode
+from ragauge.core.errors import UnknownName
+from ragauge.core.example import EvalSet, Example
 from ragauge.store.database import Database, chunks, now, raw_among, rows_among
-from ragauge.store.packing import pack, sha_of, unpack
 from ragauge.store.page_schema import example_groups
 from ragauge.store.run_list import of_no_study
 from ragauge.store.schema import examples, runs, set_examples, sets
 from ragauge.store.schema import texts as text_rows
 from ragauge.store.spool import group_values, groups_of, query_key_of
+from ragauge.store.text_codec import pack, sha_of, unpack
+from ragauge.testsets.curate.set_versions import SetVersion
 
 
 class Texts:

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ragauge.data.codec import encode
-from ragauge.data.example import Example
-from ragauge.data.identity import canonical, plain
-from ragauge.data.response import ABSENT, Response
-from ragauge.errors import DataError
-from ragauge.store.packing import pack, sha_of, unpack
+from ragauge.core.codec import encode
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example
+from ragauge.core.identity import canonical, plain
+from ragauge.core.response import ABSENT, Response
+from ragauge.store.text_codec import pack, sha_of, unpack
 
 Record = tuple[Example, Response | None]
 IN_MEMORY = 1_000_000  # bytes of a spool that stay out of the disk

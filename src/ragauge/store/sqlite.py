@@ -30,8 +30,8 @@ from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ragauge.errors import StoreError, UsageError
-from ragauge.text.messages import command
+from ragauge.core.errors import StoreError, UsageError
+from ragauge.core.messages import command
 
 PREFIX = "sqlite:///"
 READ_PREFIX = "sqlite+read:///"  # a file that is only read, whatever it allows

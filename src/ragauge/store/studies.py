@@ -8,16 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
-from ragauge.data.identity import canonical, plain
-from ragauge.data.study import Measurement, Study, Trial
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.identity import canonical, plain
+from ragauge.core.study import Measurement, Study, Trial
 from ragauge.store.database import Database, now
 from ragauge.store.names import run_no
-from ragauge.store.packing import pack, unpack
 from ragauge.store.run_log import refuse_baseline
 from ragauge.store.runs import delete_run
 from ragauge.store.schema import runs
 from ragauge.store.study_schema import measurements, studies, trials
+from ragauge.store.text_codec import pack, unpack
 
 
 class Studies:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, delete, select
 
-from ragauge.errors import DataError
+from ragauge.core.errors import DataError
 from ragauge.store.database import Database, among, chunks
 from ragauge.store.study_schema import embedders, vectors
 

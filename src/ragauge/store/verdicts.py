@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
 
-from ragauge.data.codec import from_plain
-from ragauge.data.identity import canonical, plain
-from ragauge.data.readability import Controls, ControlScale
-from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
+from ragauge.core.codec import from_plain
+from ragauge.core.identity import canonical, plain
+from ragauge.core.readability import Controls, ControlScale
+from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
 from ragauge.store.database import Database, chunks, raw_rows, rows_among
 from ragauge.store.names import judge_no, put_judges, put_reasons, run_no
-from ragauge.store.packing import framed, pack, unpack
 from ragauge.store.schema import judges, reasons, scores
+from ragauge.store.text_codec import framed, pack, unpack
 from ragauge.store.verdict_schema import controls
 from ragauge.store.verdict_schema import verdicts as table
 from ragauge.store.writes import count_write

@@ -25,9 +25,9 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any, ClassVar, Literal, TypeVar
 
-from ragauge.data.example import Turn
-from ragauge.data.response import Passage, Response, Variant
-from ragauge.errors import SystemFailed, UnknownName, UsageError
+from ragauge.core.errors import SystemFailed, UnknownName, UsageError
+from ragauge.core.example import Turn
+from ragauge.core.response import Passage, Response, Variant
 
 OWN: frozenset[Variant] = frozenset({"own"})
 EVERY: frozenset[Variant] = frozenset({"own", "oracle", "closed_book", "replayed"})

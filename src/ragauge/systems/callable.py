@@ -8,11 +8,11 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, get_args
 
-from ragauge.data.citing import where_cited, with_numbers
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings, mapping_of
-from ragauge.systems.returned import awaited, passages_of, read_out, response_of
+from ragauge.systems.response_parser import awaited, passages_of, read_out, response_of
+from ragauge.text.citation_marks import where_cited, with_numbers
 
 Form = Literal["text", "dict", "passage"]
 SETTINGS = ("name", "config", "arguments", "passages_as", "citations")

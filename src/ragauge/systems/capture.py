@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, Unpack, overload
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.systems.capture_wrap import Added, CapturedCall, answering, kept, new_id, retrieving
 
 NEWLINE = b"\n"

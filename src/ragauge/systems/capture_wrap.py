@@ -15,13 +15,13 @@ from time import perf_counter, time
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
 
-from ragauge.data.example import Example
-from ragauge.data.readers.payloads import QUERY_KEYS, entered
-from ragauge.data.response import Record, Response
-from ragauge.data.writers.jsonl import line
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Example
+from ragauge.core.jsonl_files import line
+from ragauge.core.response import Record, Response
+from ragauge.readers.payloads import QUERY_KEYS, entered
 from ragauge.systems.base import Question, SystemTrouble
-from ragauge.systems.returned import passages_of, response_of
+from ragauge.systems.response_parser import passages_of, response_of
 
 NO_QUESTION = "(no question)"
 Hop = tuple[str, Any, float]  # "passages" or "candidates", what was returned, milliseconds

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragauge.data.citing import with_numbers
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
 from ragauge.systems.haystack_graph import PipelineParts, parts_of, with_given
-from ragauge.systems.returned import RETRIEVED_ONLY, bases, counted, deeper, document, response_of
+from ragauge.systems.response_parser import RETRIEVED_ONLY, bases, counted, deeper, document, response_of
+from ragauge.text.citation_marks import with_numbers
 
 PACKAGE = "haystack"
 SETTINGS = ("name", "config", "inputs", "documents", "candidates", "answer", "id_key", "citations")
@@ -75,7 +75,7 @@ class HaystackSystem(System):
             return {"passages": self._items(found.get("documents")), "missing": RETRIEVED_ONLY}
         pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
-            from ragauge.systems.haystack_given import GivenDocumentsComponent
+            from ragauge.systems.haystack_documents import GivenDocumentsComponent
 
             pipeline = with_given(pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages))
             bypassed = {parts.documents[0]}  # it has no inputs now: a ranker in its place takes no question

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ragauge.data.citing import with_numbers
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import (
     EVERY,
     NUMBERED,
@@ -24,7 +23,7 @@ from ragauge.systems.base import (
     mapping_of,
     seconds_of,
 )
-from ragauge.systems.mapping import (
+from ragauge.systems.json_path import (
     ASKED,
     HANDED,
     JsonPath,
@@ -36,7 +35,8 @@ from ragauge.systems.mapping import (
     values_of,
     with_environment,
 )
-from ragauge.systems.returned import SPENT, response_of, spent_of
+from ragauge.systems.response_parser import SPENT, response_of, spent_of
+from ragauge.text.citation_marks import with_numbers
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ragauge.data.citing import with_numbers
-from ragauge.data.readers.aliases import names_of
-from ragauge.data.readers.payloads import ANSWER_KEYS, QUERY_KEYS
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Passage, Response
+from ragauge.readers.aliases import names_of
+from ragauge.readers.payloads import ANSWER_KEYS, QUERY_KEYS
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
-from ragauge.systems.returned import RETRIEVED_ONLY, bases, deeper, document, identity, response_of, union
+from ragauge.systems.response_parser import RETRIEVED_ONLY, bases, deeper, document, identity, response_of, union
+from ragauge.text.citation_marks import with_numbers
 
 if TYPE_CHECKING:
     from ragauge.systems.langchain_events import Heard

@@ -16,8 +16,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel
 
-from ragauge.data.response import Passage
-from ragauge.systems.returned import as_metadata, counted
+from ragauge.core.response import Passage
+from ragauge.systems.response_parser import as_metadata, counted
 
 
 class GivenDocumentsRetriever(BaseRetriever):  # type: ignore[misc]     # the types of an optional package are not read

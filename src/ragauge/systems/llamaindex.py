@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from ragauge.data.citing import with_numbers
-from ragauge.data.response import Passage, Response
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
-from ragauge.systems.returned import (
+from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
     as_metadata,
     bases,
@@ -20,6 +19,7 @@ from ragauge.systems.returned import (
     identity,
     response_of,
 )
+from ragauge.text.citation_marks import with_numbers
 
 PACKAGE = "llama_index"
 SETTINGS = ("name", "config", "id_key", "citations")

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ragauge.data.object_lookup import load
-from ragauge.data.readers.values import described
-from ragauge.data.response import Passage, Response
-from ragauge.errors import MissingExtra, UnknownName, UsageError
+from ragauge.core.errors import MissingExtra, UnknownName, UsageError
+from ragauge.core.object_lookup import load
+from ragauge.core.response import Passage, Response
+from ragauge.core.values import described
 from ragauge.systems.base import Kind, Question, System, SystemTrouble, Threads, known_settings
-from ragauge.systems.returned import RETRIEVED_ONLY, finite, passages_of
+from ragauge.systems.response_parser import RETRIEVED_ONLY, finite, passages_of
 
 # libpq gives no code where connecting fails, only words
 REFUSED = ("authentication failed", "no password supplied", "pg_hba.conf", "permission denied")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from ragauge.data.object_lookup import load
-from ragauge.data.response import Passage, Response
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.object_lookup import load
+from ragauge.core.response import Passage, Response
 from ragauge.systems.base import Question, System, Threads, known_settings
-from ragauge.systems.returned import RETRIEVED_ONLY, bases, document, finite, passages_of
+from ragauge.systems.response_parser import RETRIEVED_ONLY, bases, document, finite, passages_of
 
 SETTINGS = ("name", "config", "k", "embed", "score", "id_key")
 WITH_SCORE = "similarity_search_with_score"

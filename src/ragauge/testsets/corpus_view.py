@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.data.document import Document
-from ragauge.data.identity import folded
-from ragauge.engine.studies.retrieval import Bm25, Embedder, local_embedder
-from ragauge.errors import DataError
-from ragauge.text.messages import plural
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError
+from ragauge.core.identity import folded
+from ragauge.core.messages import plural
+from ragauge.engine.retrievers import Bm25, Embedder, local_embedder
 
 if TYPE_CHECKING:
     from random import Random

@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.curation import Anchor
-from ragauge.data.identity import folded, plain
-from ragauge.data.set_file import SetFile, SetLine
-from ragauge.data.writers.jsonl import written
-from ragauge.errors import DataError
-from ragauge.testsets.locating import EvidenceSpan, Locator, evidence_in
+from ragauge.core.curation import Anchor
+from ragauge.core.errors import DataError
+from ragauge.core.identity import folded, plain
+from ragauge.core.jsonl_files import written
+from ragauge.testsets.check.evidence_location import EvidenceSpan, Locator, evidence_in
+from ragauge.testsets.set_file import SetFile, SetLine
 from ragauge.testsets.shingles import placed_words, shingles
 
 FORMAT = 1

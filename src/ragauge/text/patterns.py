@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.errors import UnknownName, UsageError
 from ragauge.text.sentences import split
 from ragauge.text.word_files import read_patterns, read_words
 

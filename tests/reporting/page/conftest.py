@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.html import html
+from ragauge.evaluation.scorecard.html import html
+from ragauge.scores.results.scorecard import ScorecardData
 
 VOID = {"meta", "br", "wbr", "link", "hr", "img", "input"}
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.analysis.diagnosis.readings import words
-from ragauge.analysis.results.overview import Overview
-from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.reporting.html import html
+from ragauge.core.example import Example
+from ragauge.core.response import Response
+from ragauge.evaluation.scorecard.html import html
+from ragauge.scores.indicators import words
+from ragauge.scores.results.overview import Overview
+from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 
 Whole = Callable[..., ScorecardData]
 Tree = Callable[[ScorecardData], Any]

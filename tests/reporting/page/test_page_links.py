@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting import drill_down as behind
-from ragauge.reporting.html import html
+from ragauge.evaluation.scorecard import drill_down as behind
+from ragauge.evaluation.scorecard.html import html
+from ragauge.scores.results.scorecard import ScorecardData
 
 Whole = Callable[..., ScorecardData]
 Tree = Callable[[ScorecardData], Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ragauge.data.ranking import FoundNeighbours
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.ranking import FoundNeighbours
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 TOLERANCE = 1e-6

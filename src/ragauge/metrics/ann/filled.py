@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import ClassVar
 
-from ragauge.data.ranking import FoundNeighbours
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.ranking import FoundNeighbours
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import Agreement
+from ragauge.core.facts import Agreement
 from ragauge.metrics.base import Metric, NotApplicable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 WORTH = (1.0, 0.5, 0.0)  # of addressing the question fully, partly, and not

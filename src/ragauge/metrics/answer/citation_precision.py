@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import Claim
-from ragauge.data.response import Citation, Passage
+from ragauge.core.facts import Claim
+from ragauge.core.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.specifics import named, targets
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.data.facts import Claim
-from ragauge.data.response import Passage
+from ragauge.core.facts import Claim
+from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.specifics import unfounded
 

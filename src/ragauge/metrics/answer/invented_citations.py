@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.response import Citation, Passage
+from ragauge.core.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
 
 

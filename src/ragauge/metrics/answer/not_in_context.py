@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import Claim
+from ragauge.core.facts import Claim
 from ragauge.metrics.base import Metric, Ratio, Undefined
 
 

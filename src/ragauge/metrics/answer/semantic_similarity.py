@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import SimilarityFacts
+from ragauge.core.facts import SimilarityFacts
 from ragauge.metrics.base import Metric, Undefined
 
 

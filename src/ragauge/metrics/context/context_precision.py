@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
-from ragauge.metrics.context.ranked import ranked_precision
+from ragauge.metrics.context.rank_weights import ranked_precision
 
 USEFUL = {"question": "rate_passages.chance", "reference": "verify_reference.useful", "answer": "verify_answer.used"}
 

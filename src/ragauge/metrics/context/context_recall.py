@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import ReferenceClaim
+from ragauge.core.facts import ReferenceClaim
 from ragauge.metrics.base import Metric, NotApplicable, Ratio
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from ragauge.data.response import Passage
+from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric
 from ragauge.text.tokens import count
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.ranking import Ranking
+from ragauge.core.ranking import Ranking
 from ragauge.metrics.base import Metric, NotApplicable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.response import Passage
+from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.ranking import Ranking
+from ragauge.core.ranking import Ranking
 from ragauge.metrics.base import Metric, Ratio, Undefined
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import ClassVar, Literal
 
-from ragauge.data.ranking import Ranking
+from ragauge.core.ranking import Ranking
 from ragauge.metrics.base import Metric, NotApplicable
 
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data import ranking
-from ragauge.data.ranking import Ranking
+from ragauge.core import ranking
+from ragauge.core.ranking import Ranking
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.data.example import Example, Relevant
-    from ragauge.data.response import Response
+    from ragauge.core.example import Example, Relevant
+    from ragauge.core.response import Response
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.ranking import Ranking
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.ranking import Ranking
 from ragauge.metrics.base import Metric, NotApplicable, shown
 
 

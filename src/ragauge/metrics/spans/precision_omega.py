@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.ranking import GoldOverlap
+from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.filling import Unit, covered, merged, size
+from ragauge.metrics.spans.span_coverage import Unit, covered, merged, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class PrecisionOmega(Metric):
     Not applicable without gold spans, or where the chunks of the index are not known.
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024, there in characters.
 
-    >>> from ragauge.data.example import Span
+    >>> from ragauge.core.example import Span
     >>> PrecisionOmega().value(GoldOverlap((Span("d", 2, 6),), (), (Span("d", 0, 4), Span("d", 4, 8))))
     Ratio(numerator=4, denominator=8)
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.ranking import GoldOverlap
+from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.filling import Fill, Unit, check, covered, first, size
+from ragauge.metrics.spans.span_coverage import Fill, Unit, check, covered, first, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TokenRecall(Metric):
     Not applicable without gold spans; 0 where nothing was returned.
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024.
 
-    >>> from ragauge.data.example import Span
+    >>> from ragauge.core.example import Span
     >>> found = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
     >>> TokenRecall(k=1).value(found)
     Ratio(numerator=2, denominator=4)

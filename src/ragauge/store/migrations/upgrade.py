@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import OperationalError
 
-from ragauge.errors import StoreError
+from ragauge.core.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import ELSEWHERE, copy, path_of
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ragauge.data.response import Citation, Passage
+from ragauge.core.response import Citation, Passage
 from ragauge.systems.reference.retrievers import TermWeights, terms
 from ragauge.text.sentences import outline
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
-from ragauge.data.example import Example
-from ragauge.data.response import Citation, Passage, Response
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Example
+from ragauge.core.response import Citation, Passage, Response
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.text.tokens import ENGLISH, count
 

@@ -14,15 +14,15 @@ from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ragauge.data.document import Chunk, Document, chunk
-from ragauge.data.example import Example, Span
-from ragauge.data.identity import plain
-from ragauge.data.readers.corpus import read_corpus
-from ragauge.data.response import Passage, Response
-from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.core.document import Chunk, Document, chunk
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.core.example import Example, Span
+from ragauge.core.identity import plain
+from ragauge.core.response import Passage, Response
+from ragauge.readers.corpus import read_corpus
 from ragauge.systems.base import EVERY, Question, System, Threads, known_settings
 from ragauge.systems.reference.extractive import ExtractiveGenerator
-from ragauge.systems.reference.modelled import ModelConfig, ModelGenerator, OpenModel
+from ragauge.systems.reference.llm_generator import ModelConfig, ModelGenerator, OpenModel
 from ragauge.systems.reference.retrievers import (
     Bm25,
     Dense,

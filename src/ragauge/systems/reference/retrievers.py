@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ragauge.data.response import Passage
-from ragauge.errors import UsageError
+from ragauge.core.errors import UsageError
+from ragauge.core.response import Passage
 from ragauge.text.tokens import ENGLISH, stem, words
 
 if TYPE_CHECKING:

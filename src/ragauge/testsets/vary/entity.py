@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from ragauge.data.document import Document
-from ragauge.engine.studies.retrieval import local_embedder
-from ragauge.testsets.content_words import content_stems
+from ragauge.core.document import Document
+from ragauge.engine.retrievers import local_embedder
+from ragauge.testsets.check.content_words import content_stems
 from ragauge.testsets.vary.base import Variation
 from ragauge.text.specifics import Kind, Specific, find
 from ragauge.text.tokens import stem, words

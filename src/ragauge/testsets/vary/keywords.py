@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ragauge.testsets.content_words import common_words
+from ragauge.testsets.check.content_words import common_words
 from ragauge.testsets.vary.base import Variation
 from ragauge.text.tokens import words
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.data.document import Document
-from ragauge.errors import UnknownName, UsageError
+from ragauge.core.document import Document
+from ragauge.core.errors import UnknownName, UsageError
 from ragauge.testsets.vary.base import Variation
 from ragauge.testsets.vary.case import Case
 from ragauge.testsets.vary.entity import Entity

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-from ragauge.store.packing import escape, unpack
+from ragauge.store.text_codec import escape, unpack
 
 revision = "0011"
 down_revision = "0010"

@@ -1,1 +1,0 @@
-"""Why an example failed: one row of the table a function."""

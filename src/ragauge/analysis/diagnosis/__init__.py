@@ -1,1 +1,0 @@
-"""What is wrong with a run, where, and what to do first."""

@@ -1,1 +1,0 @@
-"""The parts of an explanation: symbols with their values, what counts, the arithmetic, the cause table."""

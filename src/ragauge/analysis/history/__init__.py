@@ -1,1 +1,0 @@
-"""Runs over time: the log of evaluations, and levels that serve."""

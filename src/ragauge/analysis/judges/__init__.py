@@ -1,1 +1,0 @@
-"""What judging took, and how far a judge agrees with people."""

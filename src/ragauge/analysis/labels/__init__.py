@@ -1,1 +1,0 @@
-"""People's labels: what is drawn for them, and how many are needed."""

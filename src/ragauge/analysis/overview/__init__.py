@@ -1,1 +1,0 @@
-"""What a report shows beyond means: distributions, ranks used, stages, lengths, timings."""

@@ -1,1 +1,0 @@
-"""Rankings measured against relevance labels."""

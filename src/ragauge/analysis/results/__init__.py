@@ -1,1 +1,0 @@
-"""What analysis finds, as plain frozen values that every report renders."""

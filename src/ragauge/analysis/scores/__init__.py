@@ -1,1 +1,0 @@
-"""Scores of a run as arrays and tables: summaries, segments, intervals."""

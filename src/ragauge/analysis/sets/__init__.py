@@ -1,1 +1,0 @@
-"""Statistics of eval sets: arrays and mappings in, no model or corpus."""

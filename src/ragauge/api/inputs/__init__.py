@@ -1,1 +1,0 @@
-"""What verbs are given: where questions and responses are, and how models are called."""

@@ -1,1 +1,0 @@
-"""What verbs return, in every form that it can be shown and saved in."""

@@ -1,0 +1,215 @@
+"""Names that stand for runs: `--baseline main` means the run that main was set to last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.response import Run
+from ragauge.verbs.sources import LATEST, HasRun, run_of, store_url
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.store.run_log import Pointer
+    from ragauge.store.store_access import Store
+
+USUAL = "main"  # the name outside git
+MOST = 200  # characters of a name; branches have long ones
+REFUSED = "<>\"'`\\"  # characters of a page or a shell, which no branch needs
+
+
+def resolve(name: str, store: Store) -> str | None:
+    """The id of the run that a baseline's name means, or else of the last baseline with this tag; None for neither."""
+    current = store.baselines.get(name)
+    if current is not None:
+        return current.run_id
+    tagged = next((line.run_id for line in store.baselines.history() if line.run_id and line.tag == name), None)
+    try:
+        return None if tagged is None else store.runs.find(tagged).run_id
+    except UnknownName:  # deleted since
+        return None
+
+
+def also_a_run(store: Store, base: Run) -> str:
+    """A sentence where the name of a baseline is another run's id or name too; "" where all is plain."""
+    for line in store.baselines.list():
+        if line.run_id != base.run_id:
+            continue
+        try:
+            other = store.runs.find(line.name)
+        except UnknownName:
+            continue
+        if other.run_id != base.run_id:
+            return (
+                f"{line.name} means the baseline, which is run {base.run_id}; run {other.run_id} is called "
+                f"{line.name} too. If that one is meant, give its id."
+            )
+    return ""
+
+
+def usual_name() -> str:
+    """The baseline that is meant when none is named: that of the current git branch, or main outside git.
+
+    Raises:
+        UsageError: git is on no branch, as in most checkouts of a pull request: nothing tells which one is meant.
+    """
+    from ragauge.verbs import git
+
+    branch = git.branch()
+    if not branch and git.state():
+        raise UsageError("git is on no branch here (a detached HEAD). Name the baseline: --name main.")
+    return branch or USUAL
+
+
+def set_baseline(
+    run: Any = LATEST, *, name: str = "", branch: str = "", tag: str = "", note: str = "", store: str | None = None
+) -> dict[str, Any]:
+    """Lets a name mean a run from now on; what it meant before stays in its history.
+
+    Args:
+        run: a stored run: id, name, "latest", or what stands for one, such as a scorecard.
+        name: of the baseline; the branch by default.
+        branch: that the run stands for; git's current branch by default.
+        tag: such as v1.2: the run stays a baseline under this word when the name has moved on.
+        note: in your words.
+        store: URL of the store.
+
+    Returns:
+        The line as stored, as in `baselines`; "before" is the run id that the name meant until now.
+
+    Raises:
+        UnknownName: no such run.
+        UsageError: a name that cannot be one, that is another run's, or none where git is on no branch.
+    """
+    from ragauge.store.run_log import Pointer
+    from ragauge.store.store_access import open_store
+    from ragauge.verbs import git
+
+    name = _checked(name or branch or usual_name())
+    with open_store(store_url(store)) as opened:
+        chosen = chosen_run(run, opened)
+        with opened.transaction():
+            before = opened.baselines.get(name)
+            if before is None and name != chosen.name:
+                _refuse_anothers(opened, name, chosen)
+            line = Pointer(
+                name,
+                chosen.run_id,
+                chosen.name,
+                who=git.user(),
+                git=chosen.git,
+                branch=branch or git.branch(),
+                tag=tag.strip(),
+                note=note,
+            )
+            kept = opened.baselines.set(line)
+    return _row(kept) | {"before": before.run_id if before is not None else ""}
+
+
+def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
+    """Lets a name mean nothing from now on; the run and the name's history stay. Returns what it meant.
+
+    Raises:
+        UnknownName: no such baseline; the nearest are in the text.
+    """
+    from ragauge.store.store_access import open_store
+    from ragauge.verbs import git
+
+    with open_store(store_url(store)) as opened:
+        return _row(opened.baselines.remove(name, git.user()))
+
+
+def stands_for(run: HasRun, store: str | None = None) -> list[str]:
+    """The baselines that mean a run now, in the order of the alphabet."""
+    return [line["name"] for line in baselines(store=store) if line["run_id"] == run.run.run_id]
+
+
+def baselines(
+    *, name: str = "", branch: str = "", tag: str = "", history: bool = False, store: str | None = None
+) -> list[dict[str, Any]]:
+    """What every baseline means, by name: name, run_id, run, at, who, git, branch, tag, note.
+
+    Args:
+        name: only this one.
+        branch: only those of this branch.
+        tag: only those with this tag.
+        history: every line that ever was set, the newest first; run_id is "" where the name was taken away.
+        store: URL of the store.
+    """
+    from ragauge.store.store_access import open_store
+
+    wanted = {"name": name, "branch": branch, "tag": tag}
+    with open_store(store_url(store)) as opened:
+        lines = opened.baselines.history() if history else opened.baselines.list()
+    return [_row(line) for line in lines if all(not v or getattr(line, k) == v for k, v in wanted.items())]
+
+
+def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
+    """The list for a terminal."""
+    from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
+    from ragauge.rendering.words import line
+    from ragauge.rendering.writers.terminal import terminal
+
+    if not rows:
+        return terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set latest",))])
+    heads = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
+    heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
+    shown = []
+    for row in rows:
+        cells = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
+        shown.append(tuple(line(cells[key]) for key in heads))
+    table = ReportTable(tuple(ReportColumn(head, fold=True) for head in heads.values()), tuple(shown))
+    return terminal([ReportSection(table=table)])
+
+
+def _checked(name: str) -> str:
+    """A name that a baseline can have."""
+    text = name.strip()
+    if not text or not text.isprintable():
+        raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Give it one such as main.")
+    if len(text) > MOST or not set(text).isdisjoint(REFUSED) or ".." in text:
+        got = text if len(text) <= MOST else f"{text[:20]}… of {len(text):,} characters"
+        raise UsageError(
+            f"a baseline's name has at most {MOST} characters, none of {' '.join(REFUSED)} and no two dots in a row; "
+            f"got {got!r}. Give it one such as main."
+        )
+    if text == LATEST:
+        raise UsageError("a baseline cannot be called latest: that word means the run that moved last.")
+    return text
+
+
+def _refuse_anothers(store: Store, name: str, chosen: Run) -> None:
+    """Raises UsageError where a new baseline would be called as another run is: the name would mean two."""
+    try:
+        other = store.runs.find(name)
+    except UnknownName:
+        return
+    if other.run_id != chosen.run_id:
+        raise UsageError(
+            f"no baseline was set: {name} is the id or a name of another run, {other.run_id}, and would mean two. "
+            f"Give the baseline another name, such as {name[: MOST - 9]}-baseline."
+        )
+
+
+def chosen_run(which: Any, store: Store) -> Run:
+    """The run of an id, a name or "latest", or of what stands for one.
+
+    Raises:
+        UnknownName: no such run.
+        UsageError: it stands for none.
+    """
+    if isinstance(which, Run):
+        return which
+    if isinstance(which, HasRun):
+        return which.run
+    if isinstance(which, str):
+        return run_of(which, store)
+    raise UsageError(f"run must be a stored run (id, name, or a scorecard), got {type(which).__name__}.")
+
+
+def _row(line: Pointer) -> dict[str, Any]:
+    fields = asdict(line)
+    return {"name": fields.pop("name"), "run_id": fields.pop("run_id"), "run": fields.pop("run_name"), **fields}

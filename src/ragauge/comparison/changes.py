@@ -1,0 +1,438 @@
+"""One run held against a baseline, metric by metric, over all examples that both have.
+
+One metric in two runs: means, difference, interval, test, effect, and how many examples won and lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from math import exp, log
+from typing import TYPE_CHECKING
+
+from ragauge.comparison.comparability import NAME, FailedResponse
+from ragauge.comparison.correction import corrected_family
+from ragauge.comparison.pairs import Join, Pairs, pair, without_failed_calls
+from ragauge.comparison.regressions import Regressions
+from ragauge.metrics.base import Metric
+from ragauge.scores.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.scores.estimation import (
+    ScoreSample,
+    detectable_difference,
+    difference_test,
+    interval_of_difference,
+    interval_of_quantile,
+    judged_difference,
+    quantiles,
+    rectified,
+)
+from ragauge.scores.frames import failures
+from ragauge.scores.results.change import (
+    LEAST_SEEN,
+    SAME,
+    UNKNOWN,
+    WORSE,
+    ChangeEffect,
+    ExampleDelta,
+    MetricChange,
+    verdict_of,
+)
+from ragauge.scores.results.comparison import AmountChange, Failures
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.summary import Summary
+from ragauge.scores.summarize import NO_ERRORS, summary
+from ragauge.stats.effects import cohens_h, standardized_difference
+from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.sign_flips import parts_of
+from ragauge.stats.weighted import Interval, Tested
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    import polars as pl
+
+QUANTILES = (0.5, 0.95)
+ALIKE = 1e-12  # differences below are none
+LEAST_P, HALVINGS = 1e-6, 20  # of p by intervals: the least, and steps that find it to one in 75,000
+
+
+def change_of(
+    pairs: Pairs,
+    level: float,
+    moved: tuple[ExampleDelta, ...] = (),
+    *,
+    sized: bool = False,
+    error: JudgeMeanError | None = None,
+) -> MetricChange:
+    """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
+
+    Args:
+        pairs: of one metric.
+        level: of the interval.
+        moved: the examples that got worse.
+        sized: whether to say the size of the effect, and of what could have been seen, too.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
+    """
+    import numpy as np
+
+    metric, failed = pairs.metric, int(pairs.failed.query.size)
+    if not len(pairs):
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
+    sides = ScoreSample.pair(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster)
+    interval = interval_of_difference(*sides, level)
+    new, base = pairs.means()
+    d = pairs.new - pairs.base
+    differs = float(np.mean(np.abs(d) > ALIKE))
+    estimate = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
+    parts = parts_of(d, pairs.weight, pairs.cluster)[0]
+    unchanged = parts.size >= LEAST_SEEN and not d.any()  # of amounts, that have no bounds, no interval says so
+    verdict = SAME if unchanged else verdict_of(metric.direction, estimate, pairs.sums(), parts.size)
+    test = None if interval is None else difference_test(*sides)
+    differing: int | None = int((np.abs(parts) > ALIKE).sum())
+    if (people := rectified_change(pairs, level)) is not None:  # what people say goes before what a judge says
+        moved_by = len(pairs) * (people.mean - (new - base))
+        least, most = pairs.sums()
+        seen = MeanEstimate(people.mean, people.interval, people.n)
+        verdict = verdict_of(metric.direction, seen, (least + moved_by, most + moved_by), people.n)
+        p = _p_of(lambda at: rectified_change(pairs, at))
+        test, differing = Tested(p, people.interval.method, people.mean, people.n), None
+    wins, ties, losses = _tally(metric, d)
+    return replace(
+        _with_labels(_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
+        effect=_effect(pairs, d, level) if sized else None,
+        detectable=_least_seen(sides, level, interval, estimate.widest if people is None else people.interval)
+        if sized
+        else None,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        moved=moved,
+        differing=differing,
+        rectified=people,
+    )
+
+
+def _least_seen(
+    sides: tuple[ScoreSample, ScoreSample], level: float, sampled: Interval | None, decides: Interval | None
+) -> float | None:
+    """The least true difference that such pairs show in 80 of 100 comparisons, by the interval that decides.
+
+    What that one is wider by on each side than the interval of the sample alone, as including judge error, a change
+    must be larger by. An unbounded one shows none.
+    """
+    if sampled is None or decides is None:
+        return None
+    found = detectable_difference(*sides, level)
+    wider = (decides.high - decides.low - (sampled.high - sampled.low)) / 2
+    return None if found is None else found + max(0.0, wider)
+
+
+def rectified_change(pairs: Pairs, level: float) -> Rectified | None:
+    """The difference that people would see, from examples labelled in both runs; None below 50 of them."""
+    low, high = pairs.metric.range
+    given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
+    return rectified(given, pairs.people, pairs.inclusion, level, change=True)
+
+
+def _with_labels(change: MetricChange, pairs: Pairs, people: Rectified | None, level: float) -> MetricChange:
+    """The change with label-corrected means where labels decide it, and with how many examples are labeled."""
+    import numpy as np
+
+    counts, means = [], []
+    for values, (scores, inclusion) in zip((pairs.base, pairs.new), reversed(pairs.labels), strict=True):
+        counts.append(0 if scores is None else int(np.isfinite(scores).sum()))
+        sample = ScoreSample.of(pairs.metric, values, pairs.weight, pairs.cluster)
+        corrected = None if people is None else rectified(sample, scores, inclusion, level)
+        means.append(None if corrected is None else corrected.mean)
+    change = replace(change, labeled=(counts[0], counts[1]))
+    if None in means:
+        return change
+    return replace(change, base=means[0], new=means[1], judge_base=change.base, judge_new=change.new)
+
+
+def _p_of(at: Callable[[float], Rectified | None]) -> float:
+    """The p-value of no difference: 1 less the greatest level whose interval leaves 0 out, at least LEAST_P."""
+    low, high = log(LEAST_P), 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = at(1 - exp(middle))
+        if found is None or found.interval.low <= 0 <= found.interval.high:
+            low = middle
+        else:
+            high = middle
+    return exp(high)
+
+
+def unpaired_change(
+    metric: Metric, new: Columns, base: Columns, level: float, error: JudgeMeanError | None = None
+) -> MetricChange:
+    """The change between two samples that share too few examples, such as two stretches of traffic.
+
+    Args:
+        metric: whose scores.
+        new: of the new run, one entry an example.
+        base: of the baseline, likewise.
+        level: of the interval.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
+    """
+    import numpy as np
+
+    failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
+    here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
+    if not here.value.size or not there.value.size:
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
+    after, before = (ScoreSample.of(metric, side.value, side.weight, side.cluster) for side in (here, there))
+    interval = interval_of_difference(after, before, level, paired=False)
+    means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
+    d = means[0] - means[1]
+    test = None if interval is None else difference_test(after, before, paired=False)
+    estimate = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
+    units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
+    verdict = verdict_of(metric.direction, estimate, (d, d), units)
+    return _change(metric, (means[1], means[0]), estimate, test, failed, verdict)
+
+
+def amount_of(pairs: Pairs, level: float) -> AmountChange:
+    """Median and 95th percentile of each run, with the intervals of `estimating.interval_of_quantile`.
+
+    With weights a quantile is the least value that reaches the share, and has no interval.
+    """
+    return AmountChange(
+        str(pairs.metric),
+        _quantiles(pairs.base, pairs.weight, level),
+        _quantiles(pairs.new, pairs.weight, level),
+        len(pairs),
+    )
+
+
+def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
+    return {
+        q: MeanEstimate(at, interval_of_quantile(values, q, level) if weights is None else None, int(values.size))
+        for q, at in zip(QUANTILES, quantiles(values, QUANTILES, weights), strict=True)
+    }
+
+
+def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
+    """How many examples got better, stayed, got worse; of a metric without direction rose, stayed, fell."""
+    up, down = int((d > ALIKE).sum()), int((d < -ALIKE).sum())
+    stayed = int(d.size) - up - down
+    return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
+
+
+def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
+    """Cohen's h of two rates, else Hedges' g of the differences; None where undefined, or with weights."""
+    if pairs.metric.scale == "rate":
+        new, base = pairs.means()
+        return ChangeEffect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
+    effect = standardized_difference(d, level) if pairs.weight is None else None
+    return None if effect is None else ChangeEffect("Hedges' g of differences", effect.value, effect.interval)
+
+
+def _change(
+    metric: Metric,
+    means: tuple[float | None, float | None],
+    difference: MeanEstimate,
+    test: Tested | None,
+    failed: int,
+    verdict: str,
+) -> MetricChange:
+    """A change without what pairs alone tell."""
+    return MetricChange(
+        str(metric),
+        metric.measures,
+        metric.direction,
+        metric.scale,
+        means[0],
+        means[1],
+        difference,
+        None if test is None else test.p_value,
+        "" if test is None else test.method,
+        None,
+        0,
+        0,
+        0,
+        failed,
+        verdict,
+        verdict,
+    )
+
+
+class Changes:
+    """Takes in one metric after another, and says what changed.
+
+    Args:
+        index: the responses of the new run.
+        join: of its examples with the baseline's.
+        segments: a tidy segment frame, for the segment in which a metric got worse most; None = none is looked at.
+        level: of the intervals.
+        paired: whether the runs are compared example by example; else as two samples.
+        sized: whether the size of each effect, and of what could have been seen, is wanted too.
+        errors: printed name -> how far the judge errs, where known.
+
+    Attributes:
+        errors: printed name -> how far the judge errs, where known.
+        found: one change a metric, in the order read, not yet corrected.
+        unanswered: which calls failed in the new run and in the baseline; None where none did, or it is not known.
+    """
+
+    def __init__(
+        self,
+        index: ResponseIndex,
+        join: Join,
+        segments: pl.DataFrame | None = None,
+        *,
+        level: float = 0.95,
+        paired: bool = True,
+        sized: bool = False,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
+        self.errors = errors
+        self.found: list[MetricChange] = []
+        self._join, self._level, self._paired, self._sized = join, level, paired, sized
+        self._movement = Regressions(index.query_ids, segments)
+        self.unanswered: tuple[Columns, Columns] | None = None
+
+    def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
+        """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
+        error = self.errors.get(str(metric))
+        if metric.scale == "amount" and self.unanswered is not None:
+            new, base = without_failed_calls(metric, (new, base), self.unanswered, self._join if self._paired else None)
+        if not self._paired:
+            self.found.append(unpaired_change(metric, new, base, self._level, error))
+            return None
+        pairs = pair(metric, new, base, self._join)
+        change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized, error=error)
+        if change.alone == WORSE:
+            width = metric.range[1] - metric.range[0]
+            where = self._movement.where(
+                pairs.query, pairs.new - pairs.base, metric.direction, width, pairs.weight, pairs.cluster
+            )
+            change = replace(change, where=where)
+        self.found.append(change)
+        return pairs
+
+    def know_unanswered(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed in both runs (see `unanswered`), before any metric is read."""
+        self.unanswered = (new, base) if new.value.any() or base.value.any() else None
+
+    def read_unanswered(self) -> Pairs | None:
+        """Compares which calls failed; where none did, or where that is not known, there is nothing to say."""
+        return None if self.unanswered is None else self.read(FailedResponse(), *self.unanswered)
+
+    @property
+    def newly_unanswered(self) -> int:
+        """How many examples have a failed call now and had none before."""
+        return sum(change.losses for change in self.found if change.metric == NAME)
+
+    def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
+        """The examples of these pairs that got worse; none of a metric without direction."""
+        direction = pairs.metric.direction
+        return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
+
+    @staticmethod
+    def as_read(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
+        """As a scorecard shows them and the diagnosis takes them, once they are corrected.
+
+        Left out are metrics without an example to compare, failed calls, and what moved unless it clearly got worse.
+        """
+        shown = (change for change in changes if change.difference.n and change.metric != NAME)
+        return tuple(change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in shown)
+
+
+class BaselineReader:
+    """Holds a run against another one while a scorecard reads its scores; what `compare` would say of the metrics.
+
+    Args:
+        index: the responses of this run.
+        base: scores of the other one.
+        metrics: what to compare; others are passed by.
+        paired: whether the runs answered the same examples.
+        level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
+
+    Attributes:
+        base: scores of the other one.
+        paired: whether the runs answered the same examples.
+        join: which examples are in both.
+        there: the other run's summaries, of the same metrics, over the examples in both (of samples: all).
+    """
+
+    def __init__(
+        self,
+        index: ResponseIndex,
+        base: ScoreColumns,
+        metrics: Sequence[Metric],
+        *,
+        paired: bool = True,
+        level: float = 0.95,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
+        self.join = Join(index.query_ids, base.index.query_ids)
+        self.there: tuple[Summary, ...] = ()
+        self.base, self.paired = base, paired
+        self._index, self._metrics, self._level = index, frozenset(metrics), level
+        self._changes = Changes(index, self.join, level=level, paired=paired, errors=errors)
+
+    def within(self, segments: pl.DataFrame) -> None:
+        """Looks for the segment, of a tidy segment frame, in which a metric got worse most; before anything is read."""
+        unanswered, errors = self._changes.unanswered, self._changes.errors
+        self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors)
+        self._changes.unanswered = unanswered
+
+    def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
+        """Takes in a metric's scores of this run, and reads the other's."""
+        responses = self.base.column(str(metric)) if metric in self._metrics else None
+        if examples is None or responses is None:
+            return
+        base = by_example(responses)
+        self._changes.read(metric, examples, base)
+        if self.paired:
+            base = base.take(self.join.rows(examples, base)[1])
+        self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
+
+    def know_unanswered(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed, before any metric is read."""
+        self._changes.know_unanswered(new, base)
+
+    def read_unanswered(self) -> None:
+        """Compares which calls failed."""
+        self._changes.read_unanswered()
+
+    @property
+    def changes(self) -> tuple[MetricChange, ...]:
+        """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
+        return self._changes.as_read(self._corrected)
+
+    @property
+    def calls(self) -> MetricChange | None:
+        """Whether more calls failed, of the same family; None where none did."""
+        return next((change for change in self._corrected if change.metric == NAME), None)
+
+    @property
+    def _corrected(self) -> Sequence[MetricChange]:
+        return corrected_family(self._changes.found, self._level)[0]
+
+
+def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None = None) -> Failures:
+    """Failed examples by cause in two runs.
+
+    Args:
+        new: cause frame of the new run.
+        base: of the baseline.
+        among: ids of the examples compared; None = all.
+    """
+    here, there = (_counted(frame, among) for frame in (new, base))
+    return Failures(there, here, sum(there.values()), sum(here.values()))
+
+
+def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
+    import polars as pl
+
+    counts = failures(causes)
+    if among is not None:
+        counts = counts.filter(pl.col("query_id").is_in(list(among)))
+    return dict(Counter(counts["cause"].to_list()).most_common())

@@ -1,0 +1,157 @@
+"""Where a metric got worse: the examples that fell most, and the segment in which it fell more than elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ragauge.diagnosis.findings.concentration import ALPHA, ANSWERABLE
+from ragauge.scores.arrays import numbered
+from ragauge.scores.estimation import ScoreSample, interval_of_difference
+from ragauge.scores.results.change import ExampleDelta, SegmentDrop, SegmentLoss
+from ragauge.scores.segments import FEWEST, NONE, OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Codes = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+    Values = Sequence[str | None]
+
+MOST_MOVED = 20
+CARRIES = 0.8  # of a loss, from which segments are said to carry it; of more than that of the examples none are
+MOST_TOGETHER = 3  # values of a segment that are said to carry a loss together
+
+
+class Regressions:
+    """Looks at one metric after another: the examples that moved for the worse, and in which segment.
+
+    Args:
+        query_ids: the examples of this run, by number.
+        segments: a tidy segment frame; None = no segment is looked at.
+    """
+
+    def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame | None = None) -> None:
+        self._ids = query_ids
+        coding = {} if segments is None else coded(query_ids, segments)
+        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
+
+    def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[ExampleDelta, ...]:
+        """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
+
+        Args:
+            query: shape (n,), number of each example.
+            base: shape (n,), its score in the baseline.
+            new: shape (n,), in this run.
+            direction: higher or lower is better.
+        """
+        import numpy as np
+
+        lost = base - new if direction == "higher" else new - base
+        order = np.argsort(-lost, kind="stable")[:MOST_MOVED]
+        return tuple(ExampleDelta(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
+
+    def where(
+        self,
+        query: Codes,
+        differences: Floats,
+        direction: str,
+        width: float,
+        weights: Floats | None = None,
+        clusters: Codes | None = None,
+    ) -> SegmentDrop | None:
+        """The segment whose examples got worse more than the others; None where none clearly did.
+
+        Each value of each column is held against the rest; clear is an interval of the difference between them that
+        lies wholly on the worse side of 0, at 95 % for all values together (Bonferroni).
+
+        Args:
+            query: shape (n,), number of each example.
+            differences: shape (n,), this run's score - the baseline's.
+            direction: higher or lower is better.
+            width: greatest possible difference; infinite where the metric has no bounds.
+            weights: shape (n,); None = all alike.
+            clusters: shape (n,); None = all independent.
+        """
+        import numpy as np
+
+        cells = [
+            (name, str(value), inside)
+            for name, (values, codes) in self._columns.items()
+            for number, value in enumerate(values)
+            if value not in (None, NONE, OTHER)
+            and FEWEST <= (inside := codes[query] == number).sum() <= query.size - FEWEST
+        ]
+        best: tuple[float, SegmentDrop] | None = None
+        for column, value, inside in cells:
+            parts = [np.flatnonzero(side) for side in (inside, ~inside)]
+            here, there = (
+                ScoreSample(differences[part], "mean", (-width, width), _taken(weights, part), _taken(clusters, part))
+                for part in parts
+            )
+            interval = interval_of_difference(here, there, 1 - ALPHA / len(cells), paired=False)
+            if interval is None:
+                continue
+            least = -interval.high if direction == "higher" else interval.low
+            if least > 0 and (best is None or least > best[0]):
+                inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
+                best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
+        if best is None:
+            return None
+        column = best[1].segment.partition("=")[0]
+        mine = [(value, inside) for name, value, inside in cells if name == column]
+        return replace(best[1], among=_together(column, mine, differences, weights))
+
+
+def _together(
+    column: str, cells: Sequence[tuple[str, npt.NDArray[np.bool_]]], differences: Floats, weights: Floats | None
+) -> SegmentLoss | None:
+    """The two or three values that carry most of a loss together, the largest first; None where one does, or none do.
+
+    Args:
+        column: of the segments.
+        cells: its values, and which examples have each.
+        differences: shape (n,), this run's score - the baseline's.
+        weights: shape (n,); None = all alike.
+    """
+    import numpy as np
+
+    lost = differences if weights is None else differences * weights
+    whole = float(lost.sum())
+    if not whole:
+        return None
+    order = sorted(cells, key=lambda cell: -float(lost[cell[1]].sum()) / whole)
+    for count in range(1, min(MOST_TOGETHER, len(order)) + 1):
+        inside = np.any([rows for _, rows in order[:count]], axis=0)
+        if lost[inside].sum() / whole < CARRIES:
+            continue
+        if count == 1 or not FEWEST <= inside.sum() <= CARRIES * inside.size:
+            return None
+        here, there = (
+            float(np.average(differences[side], weights=_taken(weights, np.flatnonzero(side))))
+            for side in (inside, ~inside)
+        )
+        named = " or ".join(value for value, _ in order[:count])
+        return SegmentLoss(f"{column}={named}", here, there, int(inside.sum()))
+    return None
+
+
+def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
+    """Per column of a segment frame its values, and the number of each example's value."""
+    import polars as pl
+
+    queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+    by_column: dict[str, tuple[Values, Codes]] = {}
+    for name in mine.columns[1:]:
+        values, codes = numbered(mine[name])
+        by_column[name] = values, codes.to_numpy()
+    return by_column
+
+
+def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:
+    return None if of is None else of[rows]

@@ -1,0 +1,57 @@
+"""The whole of ragauge.yaml. A new section is a model beside this file, and a field here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from ragauge.core.config.criteria import CriterionSection, read_items, with_mapping
+from ragauge.core.config.gate import GateSection
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.config.section import Section
+from ragauge.core.config.sweep import SweepSection
+from ragauge.core.config.ui import UiSection
+from ragauge.core.values import described
+
+
+class Config(Section):
+    """The one configuration file of ragauge."""
+
+    controls: Annotated[int, Field(ge=0)] | Literal["none"] | None = Field(
+        default=None,
+        description="Pairs of known truth that show what a judge can read, as for "
+        "ragauge evaluate --controls: so many, or none. ragauge docs local-judge.",
+    )
+    criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(read_items)] = Field(
+        default=(),
+        description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
+        json_schema_extra=with_mapping,
+    )
+    gate: GateSection | None = Field(default=None, description="Rules that a run must meet: ragauge docs gates.")
+    monitor: MonitorSection | None = Field(
+        default=None, description="What is watched in production: ragauge docs monitoring."
+    )
+    system: dict[str, Any] | None = Field(
+        default=None, description="Settings of the system that ragauge run --system-config runs: ragauge docs systems."
+    )
+    sweep: SweepSection | None = Field(default=None, description="Configurations to try: ragauge docs sweeps.")
+    ui: UiSection | None = Field(default=None, description="What the dashboard does: ragauge docs dashboard.")
+
+    @field_validator("controls", mode="before")
+    @classmethod
+    def _check_controls(cls, value: Any) -> Any:
+        number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value is None or value == "none" or number:
+            return value
+        raise ValueError(f"expected a number of pairs or none, got {described(value)}.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of ragauge.yaml, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+        "minProperties": 1,
+        "title": "ragauge.yaml",
+    }

@@ -1,0 +1,202 @@
+"""The section `gate` of ragauge.yaml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
+from pydantic.types import Strict
+
+from ragauge.core.config.section import Section
+from ragauge.core.values import described
+
+# read here and written into the JSON Schema: an editor accepts what is read. As text, since YAML 1.1 reads 1e3 as text
+UNSIGNED = r"(?:[0-9]{1,15}\.?[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?"
+DROP = rf"^\s*\+?({UNSIGNED})\s*(%|points?)\s*$"
+LEVEL = rf"^\s*([+-]?{UNSIGNED})\s*(%?)\s*$"
+SHARE = r"^\s*(?:[0-9]{1,2}\.?[0-9]{0,9}\s*%|(?:0?\.[0-9]{1,9}|0)|[0-9]\.?[0-9]{0,9}[eE]-[1-9][0-9]?)\s*$"
+# not for must_pass
+OF_MEANS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop", "rectified")
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """How much worse a mean may become.
+
+    Attributes:
+        amount: a share of the baseline's mean where `relative`, else in the metric's unit (3 points = 0.03).
+        relative: which of the two.
+        text: as written.
+    """
+
+    amount: float
+    relative: bool
+    text: str
+
+
+def read_drop(value: Any) -> Drop | None:
+    """A drop as it is written, such as 3%; ValueError says what is wrong with another."""
+    if value is None or isinstance(value, Drop):
+        return value
+    how = 'expected "3%" (of the baseline) or "3 points" (0.03)'
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value == 0:
+            return Drop(0.0, False, "0")
+        meant = f"{100 * value if 0 < value < 1 else value:g}"
+        raise ValueError(f"{how}, got {value:g} without a unit. Write {meant}% or {meant} points.")
+    match = re.match(DROP, value) if isinstance(value, str) else None
+    if match:
+        return Drop(float(match[1]) / 100, match[2] == "%", " ".join(value.split()))
+    if isinstance(value, str) and re.match(DROP, value.replace("-", "", 1)):
+        raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
+    raise ValueError(f"{how}, got {described(value)}.")
+
+
+def _level(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and (match := re.match(LEVEL, value)):
+        return float(match[1]) / (100 if match[2] else 1)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
+        raise ValueError(f"expected a number such as 0.85, or 85%, got {described(value)}.")
+    return float(value)
+
+
+def _share(value: Any) -> float:
+    text = isinstance(value, str)
+    level = _level(value) if not text or re.match(SHARE, value) else None
+    if level is None or not 0 <= level < 1:
+        raise ValueError(f'expected a share of at least 0 % and less than 100 %, such as "2%", got {described(value)}.')
+    return level
+
+
+def _count(value: Any) -> Any:
+    """10.0 is a whole number to JSON Schema, and so it is here."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _columns(value: Any) -> tuple[str, ...] | None:
+    """None = every declared column."""
+    if value is None or value == "all":
+        return None
+    if value == "none":
+        return ()
+    named = isinstance(value, list | tuple) and value and all(isinstance(item, str) and item for item in value)
+    if not named:
+        raise ValueError(f"expected none, all, or a list of columns such as [type, tenant], got {described(value)}.")
+    return tuple(dict.fromkeys(value))
+
+
+def text_or(pattern: str, *other: Any) -> WithJsonSchema:
+    """The schema of what may be written as such a text, or otherwise."""
+    return WithJsonSchema({"anyOf": [*other, {"type": "string", "pattern": pattern}]})
+
+
+MOST = 1e300
+NULL = {"type": "null"}
+NUMBER = {"type": "number", "minimum": -MOST, "maximum": MOST}
+DropField = Annotated[Drop | None, BeforeValidator(read_drop), text_or(DROP, NULL, {"const": 0})]
+LevelField = Annotated[float | None, BeforeValidator(_level), text_or(LEVEL, NULL, NUMBER)]
+ShareField = Annotated[
+    float, BeforeValidator(_share), text_or(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1})
+]
+ColumnsField = Annotated[
+    tuple[str, ...] | None,
+    BeforeValidator(_columns),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                NULL,
+                {"enum": ["all", "none"]},
+                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+            ]
+        }
+    ),
+]
+Name = Annotated[str, Strict(), Field(min_length=1)]
+Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_count)]
+
+
+def _has(key: str) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: {"not": NULL}}}
+
+
+def _is(key: str, value: Any) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: {"const": value}}}
+
+
+# which keys go together, as `gating.rules` reads them; what depends on the metric it knows alone
+_LEVELS = {"anyOf": [_has("min"), _has("max")]}
+TOGETHER: dict[str, Any] = {
+    "if": _is("must_pass", True),
+    "then": {
+        **_has("tag"),
+        "allOf": [
+            {"properties": dict.fromkeys(OF_MEANS, False)},
+            {"if": _has("metric"), "then": _LEVELS, "else": {"not": _LEVELS}},
+        ],
+    },
+    "else": {
+        **_has("metric"),
+        "anyOf": [_has("max_drop"), *_LEVELS["anyOf"]],
+        "not": {"allOf": [_is("segments", "none"), _is("segments_need_data", True)]},
+        "if": _has("max_drop"),
+        "then": {"properties": {"statistic": {"enum": [None, "mean"]}}},
+    },
+}
+
+
+class RuleSection(Section):
+    """One rule of a gate."""
+
+    model_config = ConfigDict(json_schema_extra=TOGETHER)
+
+    metric: Name | None = Field(default=None, description="Printed name of a metric, such as recall@5.")
+    tag: Name | None = Field(default=None, description="Only examples with this tag.")
+    max_drop: DropField = Field(
+        default=None, description="How much worse than the baseline the mean may be: 3% of it, or 3 points (0.03)."
+    )
+    min: LevelField = Field(default=None, description="The least mean allowed, where higher is better.")
+    max: LevelField = Field(default=None, description="The greatest mean or p95 allowed, where lower is better.")
+    must_pass: StrictBool = Field(default=False, description="Every example with the tag must pass.")
+    statistic: Literal["mean", "p50", "p95", "p99"] | None = Field(
+        default=None, description="Of latency, tokens and cost: what max speaks of. p95 of latency, else the mean."
+    )
+    decide: Literal["interval", "point"] = Field(
+        default="interval", description="By the whole interval, or by the estimate alone."
+    )
+    on_fail: Literal["block", "warn"] = Field(default="block", description="Whether a failure stops the gate.")
+    segments: ColumnsField = Field(
+        default=None, description="Columns in whose values the rule must hold too: all (declared), none, or a list."
+    )
+    segments_need_data: StrictBool | None = Field(
+        default=None, description="Whether a segment without enough data holds the gate up; the gate's own by default."
+    )
+    min_n: Count | None = Field(default=None, description="Fewest examples to decide on; the gate's own by default.")
+    rectified: StrictBool | None = Field(
+        default=None,
+        description="Decide by the label-corrected mean: true = always, and below 50 labels it is not enough data; "
+        "false = never; by default where there are 50 labels.",
+    )
+
+
+class GateSection(Section):
+    """Rules that a run must meet."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "required": ["rules"],
+            "allOf": [{"properties": {"rules": {"minItems": 1, "contains": {"not": _is("on_fail", "warn")}}}}],
+        }
+    )
+
+    max_failed: ShareField = Field(
+        default=0.02, description="Greatest share of examples with failed calls, of the system or of a judge."
+    )
+    min_n: Count = Field(default=10, description="Fewest examples to decide on: fewer is not enough data.")
+    segments_need_data: StrictBool = Field(
+        default=False, description="Whether a segment without enough data holds the gate up."
+    )
+    rules: tuple[RuleSection, ...] = Field(default=(), description="The rules, all of which must hold.")

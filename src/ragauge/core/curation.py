@@ -1,0 +1,122 @@
+"""What is known of an example beside its content: its state, how it came to be, where its evidence stands.
+
+It stands in a line of a set's file under `meta`, and never enters the content hash: reviewing a set makes no new
+version of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from ragauge.core.errors import DataError
+from ragauge.core.identity import plain
+
+META = "meta"
+State = Literal["draft", "reviewed", "golden", "rejected"]
+STATES: tuple[State, ...] = get_args(State)
+SetForm = Literal["beir", "ragas", "deepeval"]  # of other tools, in which a set can be written
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How an example came to be.
+
+    Attributes:
+        method: model, known_item, vary:KIND of a question put otherwise, run or a name of the user's.
+        model: who wrote it, such as openai:gpt-5-mini; "" = nobody.
+        type: of the question, such as multi_hop.
+        persona: who it was written as; "" = nobody in particular.
+        seed: of the drawing.
+        passages: doc_ids that it was written from.
+        run: id of the run that it was taken from; "" = none.
+        weight: how many answers of that run it stands for, where it was drawn; None = it was not.
+    """
+
+    method: str
+    model: str = ""
+    type: str = ""
+    persona: str = ""
+    seed: int | None = None
+    passages: tuple[str, ...] = ()
+    run: str = ""
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Evidence as it stood when the example was made: characters [start, end) of a document, and their text."""
+
+    doc_id: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """The `meta` of a line.
+
+    Attributes:
+        state: draft (nobody looked), reviewed, golden (fit to gate releases) or rejected.
+        by: who set the state.
+        at: when, as an ISO time.
+        note: why.
+        origin: how the example came to be; None = not known.
+        anchors: its evidence, quoted.
+        other: keys that are not ours, kept as they are.
+    """
+
+    state: State = "draft"
+    by: str = ""
+    at: str = ""
+    note: str = ""
+    origin: Origin | None = None
+    anchors: tuple[Anchor, ...] = ()
+    other: Mapping[str, Any] = field(default_factory=dict)
+
+
+KEYS = frozenset({"state", "by", "at", "note", "origin", "anchors"})
+
+
+def rejected(value: Any) -> bool:
+    """Whether a value under `meta` says that the example was rejected."""
+    return isinstance(value, Mapping) and value.get("state") == "rejected"
+
+
+def is_curation(value: Any) -> bool:
+    """Whether a value under `meta` is ours: an object with a state, an origin or anchors."""
+    return isinstance(value, Mapping) and not KEYS.isdisjoint(value)
+
+
+def curation_of(value: Any, place: str = "") -> Curation:
+    """The `meta` of a line.
+
+    Raises:
+        DataError: no object, an unknown state, or an origin or anchor that lacks something; with its place.
+    """
+    if value is None:
+        return Curation()
+    if not isinstance(value, Mapping):
+        raise DataError(f"meta: expected an object, got {type(value).__name__}.", source=place)
+    state = value.get("state", "draft")
+    if state not in STATES:
+        raise DataError(f"meta.state: expected one of {', '.join(STATES)}, got {state!r}.", source=place)
+    try:
+        origin, anchors = value.get("origin"), value.get("anchors", ())
+        made = None if origin is None else Origin(**{**origin, "passages": tuple(origin.get("passages", ()))})
+        quoted = tuple(Anchor(**anchor) for anchor in anchors)
+    except (TypeError, AttributeError, ValueError) as error:
+        known = "method, model, type, persona, seed, passages, run, weight"
+        hint = f"An origin has {known}; an anchor doc_id, start, end, quote."
+        raise DataError(f"meta: {error}.", source=place, hint=hint) from None
+    words = {name: str(value.get(name) or "") for name in ("by", "at", "note")}
+    other = {key: item for key, item in value.items() if key not in KEYS}
+    return Curation(state, **words, origin=made, anchors=quoted, other=other)
+
+
+def curation_fields(curation: Curation) -> dict[str, Any]:
+    """The same as JSON types; what holds its default is left out, but for the state."""
+    found = plain(replace(curation, other={}))
+    return {"state": curation.state, **found, **curation.other}

@@ -1,0 +1,195 @@
+"""What a system retrieves from: documents.
+
+Documents cut into passages at sentence boundaries.
+
+Which of the labelled documents a system's index holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.identity import digest
+from ragauge.text.sentences import Unit, outline
+from ragauge.text.tokens import count
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One page of a corpus.
+
+    Attributes:
+        doc_id: identity, which is what labels name.
+        title: what the page is called; it is handed on with every passage.
+        text: the body; every span counts characters of it.
+        updated_at: ISO date of this version.
+        superseded_by: doc_id of the version that replaced it.
+        kind: such as manual or policy.
+
+    Raises:
+        DataError: a blank doc_id, or an id, title or text that is not a string.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    updated_at: str | None = None
+    superseded_by: str | None = None
+    kind: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("doc_id", "title", "text"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise DataError(f"Document: {name} must be a string, got {type(value).__name__}.")
+        if not self.doc_id.strip():
+            raise DataError("Document: doc_id must not be blank.", hint="Labels name documents by it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One piece of a document.
+
+    Attributes:
+        passage_id: the document's id, ``#`` and the chunk's number from 1.
+        doc_id: the document.
+        body: the document's text from start to end, unchanged.
+        start: first character in the document's text.
+        end: one past the last.
+        context: the title and the headings that the chunk stands under, each a Markdown heading, without those that
+            the body opens with.
+    """
+
+    passage_id: str
+    doc_id: str
+    body: str
+    start: int
+    end: int
+    context: str
+
+    @property
+    def text(self) -> str:
+        """The body under its title and headings, so that it reads alone."""
+        return f"{self.context}\n\n{self.body}" if self.context else self.body
+
+
+def chunk(document: Document, tokens: int, overlap: int = 0) -> tuple[Chunk, ...]:
+    """A document's chunks.
+
+    Whole sentences are packed until the next one would make the body longer than the budget. A section that does not
+    fit into what is left opens a new chunk, and a heading never closes one. A single sentence longer than the budget
+    stays whole. The title and headings in front of the body come on top of the budget.
+
+    Args:
+        document: what is cut.
+        tokens: most tokens in a body, by `ragauge.text.tokens`; at least 1.
+        overlap: sentences that are repeated from the chunk before, within one section and where the budget allows.
+
+    Raises:
+        UsageError: tokens below 1 or overlap below 0.
+    """
+    if tokens < 1:
+        raise UsageError(f"chunk: tokens must be at least 1, got {tokens}.")
+    if overlap < 0:
+        raise UsageError(f"chunk: overlap must be at least 0 sentences, got {overlap}.")
+    units = outline(document.text)
+    # each with the white space up to the next, so that the sizes add up to no less than the whole
+    edges = [*(unit.left for unit in units[1:]), len(document.text)][: len(units)]
+    sizes = [count(document.text[unit.left : edge]) for unit, edge in zip(units, edges, strict=True)]
+    chunks: list[Chunk] = []
+    first = 0
+    while first < len(units):
+        last = _last(units, sizes, first, tokens)
+        chunks.append(_chunk(document, units[first:last], len(chunks) + 1))
+        first = _next(units, sizes, first, last, tokens, overlap)
+    return tuple(chunks)
+
+
+def _last(units: Sequence[Unit], sizes: Sequence[int], first: int, tokens: int) -> int:
+    """One past the last unit of the chunk that opens at `first`."""
+    used, last, has_sentence = 0, first, False
+    while last < len(units):
+        unit = units[last]
+        needed = _section(units, sizes, last) if unit.level else sizes[last]
+        if has_sentence and used + needed > tokens:
+            break
+        used += sizes[last]
+        has_sentence = has_sentence or unit.level == 0
+        last += 1
+    return last
+
+
+def _section(units: Sequence[Unit], sizes: Sequence[int], heading: int) -> int:
+    """Tokens of a heading, the headings right below it, and their sentences: what must fit for the section to join."""
+    size, seen = sizes[heading], False
+    for unit, more in zip(units[heading + 1 :], sizes[heading + 1 :], strict=True):
+        if unit.level and seen:
+            break
+        seen = seen or unit.level == 0
+        size += more
+    return size
+
+
+def _next(units: Sequence[Unit], sizes: Sequence[int], first: int, last: int, tokens: int, overlap: int) -> int:
+    """Where the next chunk opens: `last`, or earlier by the sentences that are repeated."""
+    if last >= len(units) or units[last].level:
+        return last
+    start, used = last, sizes[last]
+    while start - 1 > first and last - start < overlap and not units[start - 1].level:
+        used += sizes[start - 1]
+        if used > tokens:
+            break
+        start -= 1
+    return start
+
+
+def _chunk(document: Document, units: Sequence[Unit], number: int) -> Chunk:
+    opening, start, end = units[0], units[0].left, units[-1].end
+    leading = [unit.text for unit in units[: next((n for n, u in enumerate(units) if not u.level), len(units))]]
+    path = [words for words in (document.title, *opening.headings) if words]
+    known = {words.casefold() for words in leading}
+    lines = [words for n, words in enumerate(path) if words.casefold() not in known and words not in path[:n]]
+    context = "\n".join(f"{'#' * min(n, 6)} {words}" for n, words in enumerate(lines, start=1))
+    return Chunk(f"{document.doc_id}#{number}", document.doc_id, document.text[start:end], start, end, context)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexListing:
+    """What a listing of the index says about the documents that a run's labels name.
+
+    Only those are ever looked up, so a listing of millions of documents leaves a handful of ids. `doc_id in listing`
+    says whether the index holds a labelled document.
+
+    Attributes:
+        documents: how many documents the listing names.
+        absent: labelled documents that it does not hold.
+        renamed: labelled documents that it holds under another id, found by their texts.
+    """
+
+    documents: int
+    absent: frozenset[str] = frozenset()
+    renamed: frozenset[str] = frozenset()
+
+    def __contains__(self, doc_id: object) -> bool:
+        return doc_id not in self.absent
+
+    @property
+    def fingerprint(self) -> str:
+        """Names what the listing says: two listings that lack the same labelled documents lead to the same causes."""
+        return digest(sorted(self.absent))[:16]
+
+    @staticmethod
+    def of(doc_ids: Iterable[str], labelled: Collection[str]) -> IndexListing:
+        """Reads a listing once, as a stream, keeping no more than the labelled documents that it lacks.
+
+        Args:
+            doc_ids: of the documents in the index; one that stands twice is counted twice.
+            labelled: documents that labels name.
+        """
+        absent, documents = set(labelled), 0
+        for doc_id in doc_ids:
+            documents += 1
+            absent.discard(doc_id)
+        return IndexListing(documents, frozenset(absent))

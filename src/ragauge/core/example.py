@@ -1,0 +1,193 @@
+"""What is asked of a RAG system, and what is known about the right answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from ragauge.core.errors import DataError
+from ragauge.core.identity import digest, plain
+
+# what a set may know of its examples' answers, as its repr counts it
+LABELS = (
+    "references",
+    "reference_claims",
+    "relevant",
+    "relevant_chunks",
+    "gold_spans",
+    "answerable",
+    "aspects",
+    "criteria",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant", "system"]
+    text: str
+
+
+HISTORY_CHARS = 6_000  # of earlier turns that judges and annotators see, counted from the last
+
+
+def seen_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The last earlier turns of user and assistant, `HISTORY_CHARS` characters at most; a note says what is left out.
+
+    Of the first turn that does not fit the end stays. What a system was told is no turn of the conversation.
+
+    >>> seen_turns([Turn("user", "One?"), Turn("assistant", "x" * 6000)])[0].text
+    '… 1 earlier turn left out'
+    """
+    said = [turn for turn in history if turn.role != "system"]
+    shown: list[Turn] = []
+    room = HISTORY_CHARS
+    while room > 0 and len(shown) < len(said):
+        turn = said[-1 - len(shown)]
+        cut = turn.text if len(turn.text) <= room else f"…{turn.text[-room:]}"
+        shown.insert(0, Turn(turn.role, cut))
+        room -= len(cut)
+    lost = len(said) - len(shown)
+    left_out = f"… {lost:,} earlier turn{'' if lost == 1 else 's'} left out"
+    return (*([Turn("system", left_out)] if lost else ()), *shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """One judged item: a document, or a group of which any one member will do.
+
+    Attributes:
+        doc_ids: the members, at least one.
+        grade: relevance; 0 or less is judged not relevant.
+
+    Raises:
+        DataError: a text in place of the members: its letters would be ids.
+    """
+
+    doc_ids: tuple[str, ...]
+    grade: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.doc_ids, str):
+            raise DataError(f"Relevant: doc_ids is a tuple of ids, got {self.doc_ids!r}. Write ({self.doc_ids!r},).")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, end) of a document."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question of an eval set with whatever labels there are.
+
+    None means that nothing is known; an empty tuple means known to be empty. Both leave a metric
+    that needs the label not_applicable.
+
+    Attributes:
+        query_id: identity within the set.
+        query: the question.
+        history: earlier turns of the conversation.
+        references: accepted answers, the main one first.
+        reference_claims: the facts of the reference, one short statement each; None = not prepared.
+        aspects: what a complete answer has to address; None = not prepared.
+        criteria: pass or fail statements about a good answer.
+        relevant: judged documents (grade 0 = judged not relevant).
+        gold_spans: where the evidence stands.
+        answerable: whether the corpus holds the answer, as the set says; see `is_answerable`.
+        segments: column -> value, for reports per segment.
+        tags: such as golden or regression.
+        cluster: examples that share one are not independent (document, tenant, conversation).
+        relevant_chunks: judged chunks, by the passage_id of each; the members of a group are passage_ids too.
+    """
+
+    query_id: str
+    query: str
+    history: tuple[Turn, ...] = ()
+    references: tuple[str, ...] = ()
+    reference_claims: tuple[str, ...] | None = None
+    aspects: tuple[str, ...] | None = None
+    criteria: tuple[str, ...] | None = None
+    relevant: tuple[Relevant, ...] | None = None
+    gold_spans: tuple[Span, ...] | None = None
+    answerable: bool | None = None
+    segments: Mapping[str, str] = field(default_factory=dict)
+    tags: frozenset[str] = frozenset()
+    cluster: str | None = None
+    relevant_chunks: tuple[Relevant, ...] | None = None
+
+    @property
+    def said_by_user(self) -> str:
+        """The user's earlier turns and the question, one a line."""
+        return "\n".join([*(turn.text for turn in self.history if turn.role == "user"), self.query])
+
+    @property
+    def is_answerable(self) -> bool | None:
+        """Whether the corpus holds the answer: as the set says, else yes where gold evidence or an answer is known.
+
+        None where neither is known. A reference that declines is no answer: its question may have none.
+
+        >>> Example("q", "Who?", references=("Ada.",)).is_answerable, Example("q", "Who?").is_answerable
+        (True, None)
+        """
+        from ragauge.text.patterns import declines
+
+        if self.answerable is not None or any(declines(reference) for reference in self.references):
+            return self.answerable
+        gold = any(item.grade > 0 for item in (*(self.relevant or ()), *(self.relevant_chunks or ())))
+        return True if gold or self.gold_spans or self.references else None
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of everything in the example."""
+        return digest(plain(self))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Which labels it has, of those that a set may know."""
+        return tuple(label for label in LABELS if getattr(self, label) not in (None, ()))
+
+
+@dataclass(frozen=True)
+class EvalSet:
+    """A named, versioned list of examples.
+
+    Attributes:
+        name: what people call it.
+        examples: in file order, query_id unique.
+        corpus: fingerprint of the corpus that the labels were made on, where known.
+    """
+
+    name: str
+    examples: tuple[Example, ...]
+    corpus: str | None = None
+
+    @cached_property
+    def version(self) -> str:
+        """Hash of the content: the same examples in any order have the same version."""
+        return digest(sorted(example.content_hash for example in self.examples))[:16]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    def __repr__(self) -> str:
+        """Name, number of examples, and how many have each label: a set is too long to be shown whole."""
+        examples = f"{len(self):,} example{'' if len(self) == 1 else 's'}"
+        told = [f"{label} of {'all' if n == len(self) else f'{n:,}'}" for label, n in self.labels.items()]
+        return f"EvalSet({self.name!r}, {examples}: {', '.join(told) or 'no labels'})"
+
+    @property
+    def labels(self) -> Mapping[str, int]:
+        """Label -> how many examples have it; labels that none has are left out."""
+        counts = ((label, sum(label in example.labels for example in self.examples)) for label in LABELS)
+        return {label: n for label, n in counts if n}

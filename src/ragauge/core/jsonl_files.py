@@ -1,0 +1,179 @@
+"""The canonical form of a record: one JSON object a line, which the reader turns into an equal record.
+
+Files that are there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from ragauge.core.errors import DataError
+from ragauge.core.example import Example, Relevant
+from ragauge.core.response import Citation, Passage, Record, Response
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A name beside the file to write under; it takes the file's place when the block ends without an error."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        if error.filename not in (None, str(part), str(path)):  # of a file that is read while this one is written
+            raise
+        problem = f"cannot be written: {error.strerror or error}."
+        raise DataError(problem, source=str(path), hint="Is there such a folder, and may you write to it?") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """A UTF-8 text file, packed where its name ends in .gz."""
+    with (
+        replaced(path) as part,
+        (
+            gzip.open(part, "wt", encoding="utf-8", newline="")
+            if path.suffix == ".gz"
+            else part.open("w", encoding="utf-8", newline="")
+        ) as file,
+    ):
+        yield file
+
+
+def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:
+    """Writes one record a line; the file appears when all are written.
+
+    Args:
+        path: packed where it ends in .gz.
+        records: may be a generator; an Example alone is a record without a response.
+
+    Returns:
+        How many were written.
+    """
+    n = 0
+    with written(Path(path)) as file:
+        for record in records:
+            file.write(line(record) + "\n")
+            n += 1
+    return n
+
+
+def line(record: Record | Example) -> str:
+    """The record as one line of JSON."""
+    return json.dumps(fields(record), ensure_ascii=False, allow_nan=False)
+
+
+def fields(record: Record | Example) -> dict[str, Any]:
+    """The record as plain values; what holds its default is left out."""
+    if isinstance(record, Example):
+        return example_fields(record)
+    out = example_fields(record.example)
+    return out if record.response is None else out | response_fields(record.response)
+
+
+def example_fields(example: Example) -> dict[str, Any]:
+    """An example as plain values."""
+    out: dict[str, Any] = {"query_id": example.query_id, "query": example.query}
+    if example.history:
+        out["history"] = [{"role": turn.role, "text": turn.text} for turn in example.history]
+    if len(example.references) == 1:
+        out["reference_answer"] = example.references[0]
+    elif example.references:
+        out["references"] = list(example.references)
+    for name in ("reference_claims", "aspects", "criteria"):
+        if (texts := getattr(example, name)) is not None:
+            out[name] = list(texts)
+    if example.relevant is not None:
+        out["relevant"] = relevant_fields(example.relevant)
+    if example.relevant_chunks is not None:
+        out["relevant_chunks"] = relevant_fields(example.relevant_chunks)
+    if example.gold_spans is not None:
+        spans = example.gold_spans
+        out["gold_spans"] = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in spans]
+    if example.answerable is not None:
+        out["answerable"] = example.answerable
+    if example.segments:
+        out["segments"] = dict(example.segments)
+    if example.tags:
+        out["tags"] = sorted(example.tags)
+    if example.cluster is not None:
+        out["cluster"] = example.cluster
+    return out
+
+
+def response_fields(response: Response) -> dict[str, Any]:
+    """A response as plain values, without its query_id."""
+    out: dict[str, Any] = {"repeat": response.repeat} if response.repeat else {}
+    for name in ("passages", "candidates"):
+        if (value := getattr(response, name)) is not None:
+            out[name] = _passages(value)
+    if response.answer is not None:
+        out["answer"] = response.answer
+    if response.citations is not None:
+        out["citations"] = [_citation(citation, response.passages or ()) for citation in response.citations]
+    for name in ("latency_ms", "tokens", "outcome"):
+        if value := getattr(response, name):
+            out[name] = dict(value)
+    if response.cost is not None:
+        out["cost"] = response.cost
+    if response.weight != 1.0:
+        out["weight"] = response.weight
+    # said even where it is empty: a reader that finds no word about a missing field gives its own reason
+    if response.missing or (response.error is None and (response.passages is None or response.answer is None)):
+        out["missing"] = dict(response.missing)
+    if response.origin:
+        out["origin"] = dict(response.origin)
+    if response.error is not None:
+        out["error"] = response.error
+    return out
+
+
+def relevant_fields(judged: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
+    """Judged items as plain values: {doc_id: grade}; a list where one is a group of documents."""
+    if all(len(judged_item.doc_ids) == 1 for judged_item in judged):
+        return {judged_item.doc_ids[0]: _number(judged_item.grade) for judged_item in judged}
+    return [{"doc_ids": list(judged_item.doc_ids), "grade": _number(judged_item.grade)} for judged_item in judged]
+
+
+def _number(value: float) -> float:
+    return int(value) if float(value).is_integer() else value
+
+
+def _passages(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    """A passage_id is left out where the reader gives the same: it equals the doc_id, and no id stands twice."""
+    unique = all(
+        len({getattr(passage, name) for passage in passages}) == len(passages) for name in ("doc_id", "passage_id")
+    )
+    return [_passage(passage, named=not unique or passage.passage_id != passage.doc_id) for passage in passages]
+
+
+def _passage(passage: Passage, named: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {"passage_id": passage.passage_id} if named else {}
+    out["doc_id"] = passage.doc_id
+    for name in ("text", "score"):
+        if (value := getattr(passage, name)) is not None:
+            out[name] = value
+    if passage.span is not None:
+        span = {"start": passage.span.start, "end": passage.span.end}
+        other = {"doc_id": passage.span.doc_id} if passage.span.doc_id != passage.doc_id else {}
+        out["span"] = other | span
+    if passage.hop:
+        out["hop"] = passage.hop
+    for name in ("updated_at", "superseded_by"):
+        if (value := getattr(passage, name)) is not None:
+            out[name] = value
+    return out
+
+
+def _citation(citation: Citation, passages: Sequence[Passage]) -> dict[str, Any]:
+    documents = {passage.doc_id for passage in passages}
+    chunk = citation.target not in documents and any(passage.passage_id == citation.target for passage in passages)
+    return {"start": citation.start, "end": citation.end, "passage_id" if chunk else "doc_id": citation.target}

@@ -1,0 +1,273 @@
+"""What one person said of one thing that was seen: it belongs to what was seen, not to a run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
+from typing import Any
+
+from ragauge.core.errors import UsageError
+from ragauge.core.example import Turn
+from ragauge.core.identity import digest, plain
+from ragauge.text.markup import blank_markup
+
+Part = tuple[int, int] | int | None  # characters [first, last + 1) of the answer; a passage, from 1; the whole
+
+NO_CLAIM, UNSURE = "no_claim", "unsure"
+NOT_SUPPORTED = "not_supported"  # of files that do not say whether it is contradicted or not in the passages
+BY_PEOPLE = "people:"  # how the id of people as a judge begins
+ADJUDICATOR = "adjudicator"  # whose label wins over all others of the same thing
+
+# question -> what can be said, in the order of the page's keys
+VALUES: Mapping[str, Mapping[str, str]] = {
+    "support": {
+        "supported": "the passages say so",
+        "contradicted": "the passages say otherwise",
+        "not_in_context": "the passages do not say",
+        NO_CLAIM: "nothing to check",
+        UNSURE: "cannot tell",
+    },
+    "relevance": {"relevant": "helps to answer", "not_relevant": "does not help", UNSURE: "cannot tell"},
+    "address": {
+        "fully": "answers the question",
+        "partly": "answers part of it",
+        "no": "does not answer it",
+        UNSURE: "cannot tell",
+    },
+    "refuse": {"yes": "declines to answer", "no": "does not decline", UNSURE: "cannot tell"},
+}
+SEEN: Mapping[str, tuple[str, ...]] = {
+    "support": ("answer", "passages", "query"),
+    "relevance": ("passages", "query"),
+    "address": ("answer", "query"),
+    "refuse": ("answer", "query"),
+}
+SCORE = "score:"  # how a question for the score of a metric begins
+SCORED: tuple[str, ...] = ("answer", "passages", "query", "references")  # what such a question can see
+WHOLE = ("address", "refuse")  # questions about the answer as a whole, as every score is
+BY_SUPPORT = ("faithfulness", "unsupported")  # metrics that labels supported or not tell of
+BY_KIND = ("contradicted", "not_in_context")  # those that need to know which of both is meant
+WHICH_NOT_SAID = f"{NOT_SUPPORTED}, which does not tell {' from '.join(BY_KIND)}"
+# metric -> the question whose labels tell of it; a score of any metric tells of that one
+TOLD: Mapping[str, str] = {
+    **dict.fromkeys((*BY_SUPPORT, *BY_KIND), "support"),
+    "context_precision": "relevance",
+    "answer_relevance": "address",
+    **dict.fromkeys(("refusal_correctness", "over_refusal", "missed_refusal"), "refuse"),
+}
+GUIDELINES: Mapping[str, str] = {
+    "support": (
+        "Read the passages, then each sentence of the answer. Supported: the passages together say all of it, or it "
+        "follows from them at once. Contradicted: they say something that cannot be true beside it. Not in the "
+        "passages: anything else, also what you know to be true. A greeting, a question, a heading or a refusal has "
+        "nothing to check. Do not look anything up."
+    ),
+    "relevance": (
+        "Read the question, then each passage. Relevant: it holds something that an answer to the question needs. Not "
+        "relevant: it is about the same subject and no more, or about another one."
+    ),
+    "address": (
+        "Does the answer address what was asked? Whether it is true does not matter here. An answer that declines to "
+        "answer does not."
+    ),
+    "refuse": "Does the answer decline to answer, whatever the reason it gives?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One person's label.
+
+    Attributes:
+        key: SHA-256, in hex, of the question and of all that it sees: the same text has it in every run.
+        part: of what was seen; see `Part`.
+        question: support, relevance, address, refuse, or score:METRIC.
+        value: what was said, one of VALUES; of score:METRIC a number in text, within the metric's range.
+        annotator: who said so; "" = not known.
+        at: when, ISO 8601; "" = not known, before all that is. Of what one person says of one thing the latest counts.
+        guideline: hash of the instructions; labels of two are never pooled. "" = not known.
+    """
+
+    key: str
+    part: Part
+    question: str
+    value: str
+    annotator: str = ""
+    at: str = ""
+    guideline: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreScale:
+    """What people can say of a metric, and what of an answer they see for it: what the metric reads.
+
+    Attributes:
+        question: score: and the printed name of the metric.
+        low: its least value.
+        high: its greatest.
+        rate: whether there is nothing between both.
+        seen: of SCORED.
+    """
+
+    question: str
+    low: float
+    high: float
+    rate: bool
+    seen: tuple[str, ...]
+
+
+def label_key(
+    question: str,
+    query: str,
+    passages: Sequence[str],
+    answer: str,
+    *,
+    references: Sequence[str] = (),
+    seen: Sequence[str] | None = None,
+    history: Sequence[Turn] = (),
+) -> str:
+    """The key of what a question sees: texts alone, no run and no judge.
+
+    Args:
+        question: support, relevance, address, refuse, or score:METRIC.
+        query: the question that was asked.
+        passages: their texts, in order.
+        answer: the answer.
+        references: accepted answers.
+        seen: of a score, which of these; see `ScoreScale`. None = as the question has it.
+        history: the earlier turns that are seen; part of the key where there are some.
+
+    >>> label_key("refuse", "Who?", ["a"], "No.") == label_key("refuse", "Who?", ["b"], "No.")
+    True
+    """
+    texts = {"query": query, "passages": list(passages), "references": list(references)}
+    given = texts | {"answer": blank_markup(answer)}  # as a judge sees it
+    shown: list[Any] = [question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}]
+    return digest([*shown, plain(history)] if history else shown)
+
+
+def guideline_of(text: str) -> str:
+    r"""The hash that names instructions: white space at the ends of lines aside.
+
+    >>> guideline_of("Read it. ") == guideline_of("Read it.\n")
+    True
+    """
+    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def part_text(part: Part) -> str:
+    """A part as text: 12-40, a passage's number, or "" for the whole.
+
+    >>> part_text((12, 40)), part_text(3), part_text(None)
+    ('12-40', '3', '')
+    """
+    return "" if part is None else f"{part[0]}-{part[1]}" if isinstance(part, tuple) else str(part)
+
+
+def part_of(text: str) -> Part:
+    """The part that a text names.
+
+    Raises:
+        UsageError: it names none.
+
+    >>> part_of("12-40"), part_of("3"), part_of("")
+    ((12, 40), 3, None)
+    """
+    first, dash, last = text.strip().partition("-")
+    if not first and not dash:
+        return None
+    if first.isdecimal() and (last.isdecimal() if dash else int(first) > 0):
+        start = int(first)
+        if not dash:
+            return start
+        if int(last) > start:
+            return start, int(last)
+    raise UsageError(f"a part must be characters such as 12-40, a passage's number or empty, got {text!r}.")
+
+
+def moment_of(at: str) -> datetime:
+    """The instant of a time in ISO 8601; one without an offset is in UTC.
+
+    Raises:
+        ValueError: it is no such time.
+
+    >>> moment_of("2026-01-02T00:30:00+02:00") < moment_of("2026-01-01T23:00:00Z")
+    True
+    """
+    moment = datetime.fromisoformat(at)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def _when(label: Label) -> float:
+    """When a label was given, in seconds; one of a time that cannot be read, as older stores hold, is not known."""
+    try:
+        return moment_of(label.at).timestamp()
+    except (ValueError, OverflowError):
+        return -inf
+
+
+def last_said(labels: Sequence[Label]) -> list[Label]:
+    """What counts of some labels: of what one person said of one part the latest; where someone adjudicated, that."""
+    latest: dict[tuple[str, Part, str, str, str], Label] = {}
+    for one in sorted(labels, key=_when):
+        latest[one.key, one.part, one.question, one.guideline, one.annotator] = one
+    settled = {place[:4] for place in latest if place[4] == ADJUDICATOR}
+    return [one for place, one in latest.items() if place[4] == ADJUDICATOR or place[:4] not in settled]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTask:
+    """One answer to be labelled: what is seen, and nothing of system or judge.
+
+    Attributes:
+        key: of what the question sees.
+        query: the question that was asked.
+        passages: their texts, in order.
+        answer: the answer.
+        parts: what is labelled, in order.
+        references: accepted answers, where the question sees them.
+        history: the earlier turns, each with who spoke.
+    """
+
+    key: str
+    query: str
+    passages: tuple[str, ...]
+    answer: str
+    parts: tuple[Part, ...]
+    references: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawProgress:
+    """A draw, and how far people are with it.
+
+    Attributes:
+        draw: its number.
+        run_id: of the run that it was drawn from.
+        run: name of that run.
+        question: that people answer.
+        guideline: hash of their instructions.
+        scheme: how it was drawn.
+        by: sentence or answer.
+        at: when, ISO 8601.
+        answers: texts to label, equal ones once.
+        parts: of them that are labelled.
+        labelled: annotator -> parts that they labelled, most first.
+    """
+
+    draw: int
+    run_id: str
+    run: str
+    question: str
+    guideline: str
+    scheme: str
+    by: str
+    at: str
+    answers: int
+    parts: int
+    labelled: Mapping[str, int]

@@ -1,0 +1,234 @@
+"""What a RAG system returned.
+
+A system's answers to an eval set, or a stretch of its traffic.
+
+One line of an eval set or of a file of responses, and where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ragauge.core.example import Example, Span
+from ragauge.core.identity import digest, plain
+
+REDACTED = "__REDACTED__"
+ABSENT = "no response in the run"  # why the answer is missing of an example that a finished run holds nothing for
+# words that say of an outcome whether it is a good one, as `outcome_word` writes them
+GOOD = frozenset(
+    (
+        "true",
+        "yes",
+        "y",
+        "good",
+        "up",
+        "thumbs_up",
+        "thumbsup",
+        "thumbs-up",
+        "like",
+        "liked",
+        "positive",
+        "solved",
+        "resolved",
+        "accepted",
+        "success",
+        "successful",
+        "helpful",
+        "click",
+        "clicked",
+        "correct",
+        "👍",
+    )
+)
+BAD = frozenset(
+    (
+        "false",
+        "no",
+        "n",
+        "bad",
+        "down",
+        "thumbs_down",
+        "thumbsdown",
+        "thumbs-down",
+        "dislike",
+        "disliked",
+        "negative",
+        "unsolved",
+        "unresolved",
+        "rejected",
+        "failure",
+        "failed",
+        "unhelpful",
+        "escalated",
+        "no_click",
+        "incorrect",
+        "👎",
+    )
+)
+
+
+def outcome_word(value: object) -> str:
+    """An outcome's value as it is compared: in lower case, without spaces.
+
+    >>> outcome_word(" Thumbs Down")
+    'thumbs_down'
+    """
+    return str(value).strip().casefold().replace(" ", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One retrieved piece of text.
+
+    Attributes:
+        passage_id: identity; two chunks of one document differ in it.
+        doc_id: the document that it comes from, which is what labels name.
+        text: None when not recorded.
+        score: the retriever's, higher is better.
+        span: where in the document it stands.
+        hop: which retrieval step brought it, from 0.
+        updated_at: ISO date of the document's version.
+        superseded_by: doc_id of the version that replaced it.
+    """
+
+    passage_id: str
+    doc_id: str
+    text: str | None = None
+    score: float | None = None
+    span: Span | None = None
+    hop: int = 0
+    updated_at: str | None = None
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Characters [start, end) of the answer are credited to a passage or document.
+
+    Attributes:
+        start: first character of the credited part.
+        end: one past its last character.
+        target: the passage_id or doc_id named; it may name nothing that was retrieved.
+    """
+
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the system did with one question.
+
+    Attributes:
+        query_id: the example that it answers.
+        repeat: 0 for the first answer to the question, 1 for the second ...
+        passages: what the generator saw, in order. () = the system found nothing; None = not recorded.
+        candidates: the longer ranking before rerank, filter or truncation; None = not recorded.
+        answer: None when not recorded (a retrieval-only run).
+        citations: read from the answer by offset; None = the system does not cite at all.
+        latency_ms: stage -> milliseconds; the key "total" is the whole.
+        tokens: kind -> count, such as input and output.
+        cost: in the currency of the price table, US dollars by default.
+        outcome: what became of it in production: solved, thumbs, click.
+        weight: how many real requests a sampled one stands for.
+        missing: field -> why it is not recorded, such as redacted or truncated.
+        origin: what its trace says of how it was made: model, prompt, embedder, index, k, version; span is the id of
+            its outermost one.
+        error: the system's failure; everything else may then be missing.
+    """
+
+    query_id: str
+    repeat: int = 0
+    passages: tuple[Passage, ...] | None = None
+    candidates: tuple[Passage, ...] | None = None
+    answer: str | None = None
+    citations: tuple[Citation, ...] | None = None
+    latency_ms: Mapping[str, float] = field(default_factory=dict)
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    cost: float | None = None
+    outcome: Mapping[str, float | bool | str] = field(default_factory=dict)
+    weight: float = 1.0
+    missing: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of everything in the response."""
+        return digest(plain(self))
+
+    @property
+    def texts_recorded(self) -> bool:
+        """Whether every passage handed on is there with its text (true for an empty retrieval)."""
+        return self.passages is not None and all(p.text is not None and p.text != REDACTED for p in self.passages)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of it was recorded, not even that the system failed."""
+        return replace(self, query_id="", repeat=0, weight=1.0, missing={}) == Response("")
+
+
+State = Literal["running", "finished", "interrupted", "failed"]
+Variant = Literal["own", "oracle", "closed_book", "replayed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one system returned, as a whole.
+
+    Attributes:
+        run_id: short unique id.
+        name: what people call it.
+        kind: over an eval set, or sampled traffic.
+        set_name: the eval set's name.
+        set_version: its content hash.
+        system: what produced it.
+        config: its settings.
+        variant: own retrieval, gold passages, no passages, or another run's.
+        git: commit and whether the tree was dirty.
+        state: of collecting the responses.
+        planned: how many responses there will be.
+        done: how many there are.
+        heartbeat: when it last moved, ISO time.
+        created_at: ISO time.
+    """
+
+    run_id: str
+    name: str
+    kind: Literal["set", "traffic"] = "set"
+    set_name: str = ""
+    set_version: str = ""
+    system: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    variant: Variant = "own"
+    git: str = ""
+    state: State = "finished"
+    planned: int = 0
+    done: int = 0
+    heartbeat: str = ""
+    created_at: str = ""
+
+    @property
+    def confirms(self) -> str:
+        """The run whose causes it puts to the test, by id; "" for a system's answers in their own right."""
+        return str(self.config.get("confirms", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An example with the response that was read beside it.
+
+    Attributes:
+        example: the question and its labels.
+        response: what the system returned; None where the source says nothing about it.
+        source: the file or table.
+        line: the line, row or entry of the source, from 1.
+    """
+
+    example: Example
+    response: Response | None
+    source: str
+    line: int

@@ -1,0 +1,150 @@
+"""The configurations that a sweep tries: what may vary, over which values, and from where."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any, Literal
+
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.identity import canonical, plain
+
+Design = Literal["one_factor", "grid", "random", "staged"]
+DESIGNS: tuple[Design, ...] = ("grid", "one_factor", "random", "staged")
+PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
+    "top_k": {"k": [1, 3, 5, 10, 15, 20]},
+}
+MOST = 100_000  # configurations of a grid
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSpace:
+    """Parameters with the values that each may take.
+
+    Attributes:
+        parameters: name -> values, in the order written; JSON types, or numpy's numbers.
+        base: one value of each: what is used today. Empty = the first value of each.
+        leave_out: parts of configurations that are not tried.
+
+    Raises:
+        UsageError: no parameter, a parameter without values or with one of them twice, a value that JSON cannot hold,
+            or a base that is outside.
+        UnknownName: base or leave_out name a parameter that there is not.
+    """
+
+    parameters: Mapping[str, Sequence[Any]]
+    base: Parameters = field(default_factory=dict)
+    leave_out: Sequence[Parameters] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", {name: plain(values) for name, values in self.parameters.items()})
+        object.__setattr__(self, "base", plain(self.base))
+        if not self.parameters:
+            raise UsageError("sweep: no parameter to vary. Write parameters: {k: [5, 10]}.")
+        for name, values in self.parameters.items():
+            _check_values(name, values)
+        start = {name: self.base.get(name, values[0]) for name, values in self.parameters.items()}
+        for name, value in self.base.items():
+            if name not in self.parameters:
+                raise UnknownName("parameter of base", name, self.parameters)
+            if not _among(value, self.parameters[name]):
+                told = f"sweep: base has {name}: {value!r}, not among its values {list(self.parameters[name])}"
+                raise UsageError(f"{told}. Add it there, or choose another base.")
+        for part in self.leave_out:
+            for name in part:
+                if name not in self.parameters:
+                    raise UnknownName("parameter of except", name, self.parameters)
+        object.__setattr__(self, "base", start)
+        if self._left_out(start):
+            raise UsageError("sweep: except leaves the base out. The base is what others are held against: keep it.")
+
+    @property
+    def size(self) -> int:
+        """How many configurations the grid has, those left out counted."""
+        return prod(len(values) for values in self.parameters.values())
+
+    def grid(self) -> list[dict[str, Any]]:
+        """Every configuration, the base first.
+
+        Raises:
+            UsageError: more than 100,000.
+        """
+        if self.size > MOST:
+            raise UsageError(f"sweep: a grid of {self.size:,} configurations. Write --design random --trials 100.")
+        return self._based(dict(zip(self.parameters, row, strict=True)) for row in product(*self.parameters.values()))
+
+    def one_factor(self) -> list[dict[str, Any]]:
+        """The base, and each other value alone."""
+        return self._based({**self.base, name: value} for name in self.parameters for value in self.parameters[name])
+
+    def random(self, n: int, seed: int = 0) -> list[dict[str, Any]]:
+        """The base and n − 1 others, drawn from the grid without repetition; all of it where it has no more.
+
+        Raises:
+            UsageError: n below 2.
+        """
+        if n < 2:
+            raise UsageError(f"sweep: trials must be at least 2, got {n}.")
+        if self.size <= MOST:
+            base, *rest = self.grid()
+            return [base, *random.Random(seed).sample(rest, min(n - 1, len(rest)))]  # noqa: S311 - no secret
+        drawn, distinct = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}  # noqa: S311 - no secret
+        for _ in range(100 * n):
+            parameters = {name: drawn.choice(list(values)) for name, values in self.parameters.items()}
+            if len(distinct) < n and not self._left_out(parameters):
+                distinct.setdefault(canonical(parameters), parameters)
+        return list(distinct.values())
+
+    def stage(self, name: str, at: Parameters) -> list[dict[str, Any]]:
+        """Each value of one parameter, the others as they are in `at`, which comes first."""
+        rest = ({**at, name: value} for value in self.parameters[name])
+        return _distinct([dict(at), *(parameters for parameters in rest if not self._left_out(parameters))])
+
+    def _based(self, rows: Any) -> list[dict[str, Any]]:
+        return _distinct([dict(self.base), *(row for row in rows if not self._left_out(row))])
+
+    def _left_out(self, parameters: Parameters) -> bool:
+        return any(all(_same(parameters[name], value) for name, value in part.items()) for part in self.leave_out)
+
+
+def called(parameters: Parameters) -> str:
+    """What a configuration is called: name=value, in the order of the names, such as k=5,retriever=bm25.
+
+    >>> called({"retriever": "bm25", "k": 5})
+    'k=5,retriever=bm25'
+    """
+    return ",".join(
+        f"{name}={value if isinstance(value, str) else canonical(value)}" for name, value in sorted(parameters.items())
+    )
+
+
+def _check_values(name: str, values: Any) -> None:
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise UsageError(f"sweep: {name} needs a list of values such as [5, 10], got {values!r}.")
+    seen: dict[str, Any] = {}
+    for value in values:
+        try:
+            key = canonical(value)
+        except (TypeError, ValueError):
+            hint = "Name it: write a text, and let build make what it stands for."
+            raise UsageError(f"sweep: {name} has a value that JSON cannot hold: {value!r}. {hint}") from None
+        if key in seen:
+            raise UsageError(f"sweep: {name} has {value!r} twice: two configurations would be equal.")
+        seen[key] = value
+
+
+def _same(value: Any, other: Any) -> bool:
+    return canonical(value) == canonical(other)
+
+
+def _among(value: Any, values: Sequence[Any]) -> bool:
+    return any(_same(value, candidate) for candidate in values)
+
+
+def _distinct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({canonical(row): row for row in rows}.values())

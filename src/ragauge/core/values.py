@@ -1,0 +1,278 @@
+"""Single values: what is accepted for a text, a number, a yes or no, a list; and what is said about the rest."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from ragauge.core.messages import plural
+from ragauge.core.previews import Previews
+
+# tuples, since a union is built anew at every check; dict first, since Mapping is an abstract class and slow to ask
+NUMBER, SINGLE, LISTED, OBJECT = (int, float), (str, int, float), (list, tuple), (dict, Mapping)
+YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class BadValue(ValueError):  # noqa: N818 - what was found
+    """A value that a field cannot hold; the reader adds where it stands."""
+
+    def __init__(self, name: str, expected: str, value: object, hint: str = "") -> None:
+        self.hint = hint
+        super().__init__(f"{name} must be {expected}, got {described(value)}.")
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a reader noticed on the way, for the warnings at the end.
+
+    Attributes:
+        cells: texts may hold JSON or a Python list, as the cells of CSV and Parquet files do.
+        replaced: texts in which characters that no store keeps were replaced.
+        passage_keys: keys of passages that nothing reads.
+        turns: earlier turns left out because they are a tool's.
+        unasked: chats in which nobody asks.
+        tools: role -> messages with what a tool returned of which no passage is read.
+        id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
+            a hash of the text; "place", the place in the list of a passage without text.
+        unclear: column -> texts joined by a mark that they hold themselves.
+        unquoted: column -> texts in brackets that may be lists whose texts lost their quotes.
+        declining: examples taken as unanswerable because their references decline.
+        declined: the first such reference, or its beginning.
+        previews: whether the texts of passages look cut off.
+    """
+
+    cells: bool = False
+    replaced: int = 0
+    passage_keys: dict[str, int] = field(default_factory=dict)
+    turns: int = 0
+    unasked: int = 0
+    tools: dict[str, int] = field(default_factory=dict)
+    id_rules: dict[str, int] = field(default_factory=dict)
+    unclear: dict[str, int] = field(default_factory=dict)
+    unquoted: dict[str, int] = field(default_factory=dict)
+    declining: int = 0
+    declined: str = ""
+    previews: Previews = field(default_factory=Previews)
+
+    def warnings(self) -> Iterator[str]:
+        """What the user should know of chats, lists without quotes, and references that decline."""
+        if self.unasked:
+            yield f"{plural(self.unasked, 'chat')} without a question left out."
+        if self.tools:
+            yield (
+                f"{plural(sum(self.tools.values()), 'message')} of tools not read as passages "
+                f"(role {', '.join(self.tools)}): they hold no known text, or other passages stand beside them. "
+                "Name the column that counts: --map passages=COLUMN."
+            )
+        for column, n in self.unquoted.items():
+            texts_read = f"{plural(n, 'text')} in {column} in brackets read as one passage each"
+            yield f"{texts_read}: save lists as JSON, with quotes."
+        if self.turns:
+            yield f"{self.turns} turns of tools left out of the history."
+        if self.declining:
+            yield (
+                f"{plural(self.declining, 'question')} taken as unanswerable: the reference answer declines, "
+                f"or stands for none, such as {self.declined!r}. Give a field answerable to say otherwise."
+            )
+
+    def identified(self, rule: str, n: int = 1) -> None:
+        """Counts passages whose doc_id came by a rule."""
+        self.id_rules[rule] = self.id_rules.get(rule, 0) + n
+
+
+def described(value: object) -> str:
+    """A value in words, short enough for an error.
+
+    >>> described("abc"), described([1, 2]), described({"a": 1}), described(None), described(True)
+    ("text 'abc'", 'a list of 2', 'an object with a', 'null', 'true')
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"text {value!r}" if len(value) <= 40 else f"text {value[:40]!r}…"
+        case int():
+            return f"number {value}" if abs(value) < 10**20 else "a number of more than 20 digits"
+        case float():
+            return f"number {value!r}" if isfinite(value) else "NaN" if value != value else "infinity"
+        case Mapping():
+            keys = ", ".join(str(key) for key in list(value)[:5])
+            return f"an object with {keys or 'nothing'}"
+        case list() | tuple():
+            return f"a list of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def is_null(value: object) -> bool:
+    """Whether a field holds nothing: null, or NaN, which pandas writes for it."""
+    return value is None or (type(value) is float and value != value)
+
+
+def text(value: Any, name: str, notes: Notes) -> str:
+    """A text, with characters that no store keeps (lone surrogates, NUL) replaced by U+FFFD and counted."""
+    if not isinstance(value, str):
+        raise BadValue(name, "text", value)
+    if storable(value):
+        return value
+    notes.replaced += 1
+    # through UTF-16: halves of one character that were escaped apart come together, lone ones are replaced
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+
+
+def storable(value: str) -> bool:
+    """Whether every store can keep the text: it is UTF-8 without NUL."""
+    if "\0" in value:
+        return False
+    try:
+        return value.isascii() or bool(value.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def identifier(value: Any, name: str, notes: Notes) -> str:
+    """An id: text that is not blank, or a whole number."""
+    if isinstance(value, str) and value.strip():
+        return text(value, name, notes)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():  # a column of whole numbers with gaps becomes one of floats
+        return str(int(value))
+    raise BadValue(name, "an id (text or a whole number)", value)
+
+
+def answer_text(value: Any, name: str, notes: Notes) -> str:
+    """A text; a number stands for its digits, since the answer to a question may be one."""
+    if isinstance(value, NUMBER) and not isinstance(value, bool) and isfinite(value):
+        return str(int(value)) if float(value).is_integer() else repr(value)
+    return text(value, name, notes)
+
+
+def number(value: Any, name: str) -> float:
+    """A finite number, or text that reads as one."""
+    if type(value) is float and isfinite(value):
+        return value
+    if isinstance(value, (*SINGLE, Decimal)) and not isinstance(value, bool):
+        try:
+            converted = float(value)
+        except (ValueError, OverflowError):
+            converted = float("nan")
+        if isfinite(converted):
+            return converted
+    raise BadValue(name, "a finite number", value)
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """A finite number of at least 0."""
+    given = number(value, name)
+    if given < 0:
+        raise BadValue(name, "a number of at least 0", value)
+    return given
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number of at least 0, or text that reads as one."""
+    if type(value) is int and value >= 0:
+        return value
+    try:
+        given = number(value, name)
+    except BadValue:
+        given = -1.0
+    if given < 0 or not given.is_integer():
+        raise BadValue(name, "a whole number of at least 0", value)
+    return int(given)
+
+
+def yes_or_no(value: Any, name: str) -> bool:
+    """A truth value: true, false, and the usual words and digits for them."""
+    known = YES.get(str(value).strip().lower().removesuffix(".0"))
+    if known is None or not isinstance(value, bool | int | float | str):
+        raise BadValue(name, "true or false (or yes, no, 1, 0)", value)
+    return known
+
+
+def scalar_text(value: Any, name: str, notes: Notes) -> str:
+    """A single value as text: what a segment is named by."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, SINGLE):
+        return answer_text(value, name, notes)
+    raise BadValue(name, "a single value", value)
+
+
+def opened(value: Any, name: str, notes: Notes) -> Any:
+    """The list or object that a cell holds as text; anything else as it is."""
+    if not notes.cells or not isinstance(value, str):
+        return value
+    start = value.lstrip()[:1]
+    if start not in ("[", "{", "("):
+        return value
+    try:
+        return json.loads(value, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        literal = ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return value
+    if not isinstance(literal, (*LISTED, dict)):
+        return value
+    if _glued(value):
+        raise BadValue(name, "a JSON list", value, "It looks like a NumPy array printed as text: save lists as JSON.")
+    return literal
+
+
+def _glued(source: str) -> bool:
+    """Whether two quoted texts stand side by side without a comma: Python would read them as one."""
+    before = None
+    for token in tokenize.generate_tokens(io.StringIO(source.strip()).readline):
+        if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT):
+            continue
+        if before == token.type == tokenize.STRING:
+            return True
+        before = token.type
+    return False
+
+
+def items(value: Any, name: str, expected: str) -> list[Any]:
+    """A list."""
+    if not isinstance(value, LISTED):
+        raise BadValue(name, expected, value)
+    return list(value)
+
+
+def entries(value: Any, name: str, expected: str) -> Iterator[tuple[str, Any]]:
+    """The entries of an object; those that are null count as absent."""
+    if not isinstance(value, OBJECT):
+        raise BadValue(name, expected, value)
+    for key, item in value.items():
+        if item is not None:
+            yield str(key), item
+
+
+def texts(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
+    """A list of texts; one text is a list of one."""
+    value = opened(value, name, notes)
+    if isinstance(value, SINGLE) and not isinstance(value, bool):
+        return (answer_text(value, name, notes),)
+    return tuple(
+        answer_text(item, f"{name}[{n}]", notes) for n, item in enumerate(items(value, name, "text or a list of texts"))
+    )
+
+
+def reached(row: Mapping[str, Any], name: str) -> Any:
+    """What a dotted name reaches inside the row's objects; None where a column has that very name."""
+    if name in row:
+        return None
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,38 @@
+"""A page that is one list: the sections that a report or the command line makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.dashboard.site import Site
+from ragauge.rendering.lists import ServedLinks
+from ragauge.rendering.sections import ReportSection
+from ragauge.rendering.writers.html import sections_html
+
+
+@dataclass(frozen=True)
+class ListPage:
+    """Everything of a kind.
+
+    Attributes:
+        site: what is served.
+        here: path of the section of the site that it belongs to.
+        title: its heading.
+        value: what is listed, the newest first.
+        sections: makes the list of it.
+        above: address and name of the page that leads to it; () = the head of every page does.
+    """
+
+    site: Site
+    here: str
+    title: str
+    value: Any
+    sections: Callable[[Any], Iterable[ReportSection]]
+    above: tuple[tuple[str, str], ...] = ()
+
+    def html(self) -> str:
+        """The page."""
+        shown = sections_html(self.sections(self.value), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", self.here, title=self.title, sections=shown, above=self.above)

@@ -1,0 +1,406 @@
+"""What stands before every page: who may ask, from where, and what a browser may do with the answer.
+
+A page on the web can let a name of its own lead to this machine (DNS rebinding) and so read what is served here: each
+request must name a host that is known. It can also send forms here: each POST must come from a page of this server, and
+bring the token that only those pages hold. Who reaches the server from another machine must know its access token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import parse_qs, quote, urlsplit
+
+from ragauge.core.errors import UsageError
+from ragauge.dashboard.patience import PATIENCE
+from ragauge.dashboard.rights import LEAST_TOKEN, LONGEST, AccessTokens, Right, Sessions, is_same, read_tokens
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY = 1 << 20  # bytes of a form
+LOGIN_DELAY = 0.5  # seconds that a wrong token waits for its answer
+COOKIE = "ragauge_session"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SAFE = ("GET", "HEAD")
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+def tokens_for(path: Path | None, host: str) -> AccessTokens:
+    """The tokens in a file; none where none is needed.
+
+    Raises:
+        UsageError: a host beyond this machine without a token, a file that cannot be read, or too short a token.
+    """
+    if path is not None:
+        return read_tokens(path)
+    if not is_loopback(host):
+        raise UsageError(
+            f"--host {host} lets other machines in, which needs a token. Write one of at least {LEAST_TOKEN} "
+            "characters into a file, and name it with --token-file."
+        )
+    return AccessTokens()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
+    (True, True, False, True)
+    """
+    address = _address(host)
+    return host.casefold() == "localhost" if address is None else address.is_loopback
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may ask.
+
+    Attributes:
+        host: that the server listens at.
+        token: that gives every right; "" = anyone on this machine may read, or `rights` names others.
+        allowed: further names of the server.
+        base_path: what every path begins with; "" = nothing.
+        read_only: no POST is taken.
+        csrf: what a form of this server brings back.
+        rights: tokens that give some rights each.
+        trusted_proxies: addresses of proxies whose X-Forwarded-Proto counts.
+    """
+
+    host: str = LOOPBACK[0]
+    token: str = field(default="", repr=False)
+    allowed: Sequence[str] = ()
+    base_path: str = ""
+    read_only: bool = False
+    csrf: str = field(default_factory=secrets.token_urlsafe, repr=False)
+    rights: AccessTokens = field(default_factory=AccessTokens, repr=False)
+    trusted_proxies: Sequence[str] = ()
+
+    @property
+    def tokens(self) -> AccessTokens:
+        """All that are known."""
+        return AccessTokens(self.token) if self.token else self.rights
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether whoever asks must know one."""
+        return bool(self.tokens)
+
+    def may_send(self, word: str) -> bool:
+        """Whether a token lets its bearer send traces."""
+        return self.tokens.may_send(word)
+
+    def is_encrypted(self, scope: Scope, forwarded: str) -> bool:
+        """Whether a request came by TLS: to here, or to a proxy that is trusted and says so (X-Forwarded-Proto)."""
+        client = (scope.get("client") or ("",))[0]
+        return scope.get("scheme") == "https" or (client in self.trusted_proxies and forwarded.lower() == "https")
+
+    def knows_host(self, named: str) -> bool:
+        """Whether a request's Host names this server.
+
+        A name may lead anywhere, so it must be known. An address leads nowhere else; it is let in where the server
+        listens at every address of the machine.
+        """
+        try:
+            host = (urlsplit(f"//{named}").hostname or "").casefold()
+        except ValueError:
+            return False
+        known = {name.casefold().strip("[]") for name in (*self.allowed, self.host)}
+        known |= set(LOOPBACK)
+        at = _address(self.host)
+        anywhere = at is not None and at.is_unspecified
+        return host in known or (anywhere and _address(host) is not None)
+
+
+class Refusal(Protocol):
+    """Makes what a refusal shows."""
+
+    def __call__(self, status: int, why: str, login: str, *, plain: bool) -> tuple[str, str]:
+        """Content type and body; `login` is the address that a log-in leads on to, "" where it is not about that."""
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")
+
+
+class Guard:
+    """Lets in what may come in, and says with every answer what a browser may do with it.
+
+    Args:
+        app: what answers.
+        access: who may ask.
+        refusal: makes what a refusal shows.
+        ready: why nothing can be shown now, "" = it can be.
+        sessions: of who logged in.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        refusal: Refusal,
+        ready: Callable[[], str] = str,
+        sessions: Sessions | None = None,
+    ) -> None:
+        self._app, self._access, self._refusal, self._ready = app, access, refusal, ready
+        self._sessions = sessions or Sessions()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(_text(name).lower(), []).append(_text(value))
+        reply = _with_headers(send, is_loopback(self._access.host))
+        asked = GuardedRequest(scope, headers)
+        if await self._probed(asked, reply):
+            return
+        if (refused := self._refused(asked)) is not None:
+            await self._say(asked, *refused, reply)
+            return
+        inner = dict(scope, path=asked.path.removeprefix(self._access.base_path) or "/")
+        if scope["method"] not in SAFE:
+            body = await _body(receive)
+            if (refused := self._refused_form(asked, body)) is not None:
+                await self._say(asked, *refused, reply)
+                return
+            if inner["path"] in ("/login", "/logout"):
+                await (self._log_in if inner["path"] == "/login" else self._log_out)(asked, body or b"", reply)
+                return
+            receive = _again(body or b"", receive)
+        await self._app(inner, receive, reply)
+
+    def _refused(self, asked: GuardedRequest) -> tuple[int, str] | None:
+        """Status and reason where a request is not let in whatever it holds."""
+        hosts = asked.headers.get("host", [])
+        if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
+            got = ", ".join(hosts)[:80] or "none"
+            return 421, f"the request names the host {got}, which is not known here. Allow it with --allowed-host NAME."
+        base = self._access.base_path
+        if base and asked.path != base and not asked.path.startswith(f"{base}/"):
+            return 404, f"no such page. Every address begins with {base}/."
+        method = asked.scope["method"]
+        if method not in (*SAFE, "POST"):
+            return 405, f"{method} is not taken here; pages are read with GET and changed with POST."
+        right = self._right(asked) if self._access.needs_token else "write"
+        if not right and not self._is_open(asked):
+            return 401, "the token is needed. Give it here, or as the header Authorization: Bearer TOKEN."
+        if method == "POST" and not asked.path.endswith(("/login", "/logout")):
+            if self._access.read_only:
+                return 403, "this server was started with --read-only: nothing can be changed here."
+            if right != "write":
+                return 403, "this token reads alone. Log in with the token that writes to change anything."
+        return None
+
+    async def _probed(self, asked: GuardedRequest, send: Send) -> bool:
+        """Answers /livez and /readyz, which hold no data, without a token; whether it was one of them."""
+        path = asked.path.removeprefix(self._access.base_path)
+        if path not in ("/livez", "/readyz") or asked.scope["method"] not in SAFE:
+            return False
+        why = await asyncio.to_thread(self._ready) if path == "/readyz" else ""
+        body = b"not ready" if why else b"ok"
+        await _answer(send, 503 if why else 200, body, {"content-type": "text/plain", "cache-control": "no-store"})
+        return True
+
+    def _is_open(self, asked: GuardedRequest) -> bool:
+        """Whether who is not logged in may see it: the log-in, and what its page looks like."""
+        path = asked.path.removeprefix(self._access.base_path)
+        return path == "/login" or path.startswith("/static/")
+
+    def _right(self, asked: GuardedRequest) -> Right:
+        """What the token that came along lets do, or the session of who gave it before."""
+        given = next(iter(asked.headers.get("authorization", [])), "")
+        scheme, _, word = given.partition(" ")
+        if scheme.lower() == "bearer" and (right := self._access.tokens.right_of(word.strip())):
+            return right
+        found = [self._sessions.right_of(value) for value in asked.cookies(COOKIE)]
+        return "write" if "write" in found else "read" if "read" in found else ""
+
+    def _refused_form(self, asked: GuardedRequest, body: bytes | None) -> tuple[int, str] | None:
+        """Status and reason where a POST is not from a page of this server."""
+        if body is None:
+            return 413, f"a form holds at most {MOST_BODY:,} bytes, which arrive within {PATIENCE:g} seconds."
+        if not asked.is_own_form():
+            return 403, "the form was sent from another site. Open the page here, and send it from there."
+        kind = asked.one("content-type").partition(";")[0].strip().lower()
+        if kind != "application/x-www-form-urlencoded":
+            return 415, f"expected a form (application/x-www-form-urlencoded), got {kind[:60] or 'nothing'}."
+        given = _fields(body).get("csrf", "")
+        if not is_same(given, self._access.csrf):
+            return 403, "the form is not of this page as it is served now. Load the page again, and send it then."
+        return None
+
+    async def _log_in(self, asked: GuardedRequest, body: bytes, send: Send) -> None:
+        fields, root = _fields(body), self._access.base_path
+        to = local(fields.get("next", ""), root)
+        right = self._access.tokens.right_of(fields.get("token", ""))
+        if not right:
+            await asyncio.sleep(LOGIN_DELAY)
+            await self._say(asked, 401, "that is not the token.", send, to)
+            return
+        cookie = self._cookie(asked, self._sessions.begin(right), int(LONGEST))
+        await _answer(send, 303, b"", {"location": to, "set-cookie": cookie})
+
+    async def _log_out(self, asked: GuardedRequest, _: bytes, send: Send) -> None:
+        for name in asked.cookies(COOKIE):
+            self._sessions.end(name)
+        headers = {"location": f"{self._access.base_path}/", "set-cookie": self._cookie(asked, "", 0)}
+        await _answer(send, 303, b"", headers)
+
+    def _cookie(self, asked: GuardedRequest, value: str, seconds: int) -> str:
+        secure = "; Secure" if self._access.is_encrypted(asked.scope, asked.one("x-forwarded-proto")) else ""
+        path = self._access.base_path or "/"
+        return f"{COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+
+    async def _say(self, asked: GuardedRequest, status: int, why: str, send: Send, to: str = "") -> None:
+        login = (to or local(asked.address, self._access.base_path)) if status == 401 else ""
+        plain = asked.path.endswith(".json") or "text/html" not in asked.one("accept")
+        kind, text = self._refusal(status, why, login, plain=plain)
+        more = {"www-authenticate": "Bearer"} if status == 401 and plain else {}
+        await _answer(send, status, text.encode(), {"content-type": kind, **more})
+
+
+@dataclass(frozen=True)
+class GuardedRequest:
+    """What a request says of itself; names of headers are in small letters."""
+
+    scope: Scope
+    headers: Mapping[str, list[str]]
+
+    @property
+    def path(self) -> str:
+        """As it was asked for, decoded."""
+        path: str = self.scope["path"]
+        return path
+
+    @property
+    def address(self) -> str:
+        """Path and question, as in a link."""
+        asked = _text(self.scope.get("query_string", b""))
+        return quote(self.path) + (f"?{asked}" if asked else "")
+
+    def one(self, name: str) -> str:
+        """A header that stands there once; else ""."""
+        found = self.headers.get(name, [])
+        return found[0] if len(found) == 1 else ""
+
+    def cookies(self, name: str) -> Iterator[str]:
+        """The values of a cookie."""
+        for header in self.headers.get("cookie", []):
+            try:
+                found = SimpleCookie(header).get(name)
+            except CookieError:
+                continue
+            if found is not None:
+                yield found.value
+
+    def is_own_form(self) -> bool:
+        """Whether a page of this server sent it.
+
+        With no-referrer a browser says "null" of its own forms; Sec-Fetch-Site, which no page can set, then tells.
+        """
+        origin = self.one("origin")
+        if origin == "null":
+            return self.one("sec-fetch-site") == "same-origin"
+        own = f"{self.scope.get('scheme', 'http')}://{self.one('host')}"
+        return bool(origin) and origin.casefold() in (own.casefold(), f"https://{self.one('host')}".casefold())
+
+
+def local(address: str, root: str) -> str:
+    r"""An address of this server, as it is; the first page where it is any other.
+
+    >>> local("/runs?q=a", ""), local("//evil.example", ""), local("https://evil.example", "/p"), local("/x\r\ny", "")
+    ('/runs?q=a', '/', '/p/', '/')
+    """
+    plain = address.startswith(f"{root}/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if plain and address.isascii() and "\\" not in address else f"{root}/"
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    try:
+        return {name: values[-1] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
+    except (UnicodeDecodeError, ValueError):
+        return {}
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """What was sent; None where it is too long, or not whole in time."""
+    parts, size = list[bytes](), 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while (message := await receive())["type"] == "http.request":
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MOST_BODY:
+                    return None
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    return None
+
+
+def _again(body: bytes, rest: Receive) -> Receive:
+    """A body that was read, to be read once more."""
+    waiting = [body]
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": waiting.pop(), "more_body": False} if waiting else await rest()
+
+    return receive
+
+
+def _with_headers(send: Send, loopback: bool) -> Send:
+    """Sends every answer with what a browser may do with it.
+
+    Beyond this machine, where no encryption may be, browsers send no Sec-Fetch-Site; so that they name the origin of
+    forms there, they may name this server to itself, and to nobody else.
+    """
+    referrer = "no-referrer" if loopback else "same-origin"
+    fixed = {
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": referrer,
+        "cross-origin-resource-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+    }
+
+    async def sends(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            named = {name.lower() for name, _ in message.get("headers", [])}
+            more = fixed if b"cache-control" in named else {**fixed, "cache-control": "private, no-cache"}
+            message = {
+                **message,
+                "headers": [
+                    *message.get("headers", []),
+                    *((name.encode(), value.encode()) for name, value in more.items()),
+                ],
+            }
+        await send(message)
+
+    return sends
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    listed.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": listed})
+    await send({"type": "http.response.body", "body": body})

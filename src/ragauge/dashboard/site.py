@@ -1,0 +1,269 @@
+"""What all pages share: the store that they show, their addresses, their frame, and the forms that a page comes in."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ragauge.comparison.history.verb import MOST_NOTE
+from ragauge.core.errors import RagaugeError, StoreError, UnknownName, UsageError, nearest
+from ragauge.core.messages import clock, command
+from ragauge.dashboard.security import Access
+from ragauge.evaluation.overview.default_comparison import open_base
+from ragauge.evaluation.runs.run_progress import Paces
+from ragauge.evaluation.runs.verb import OpenRun, open_run
+from ragauge.evaluation.scorecard import html as report
+from ragauge.evaluation.scorecard.page_cache import KeptCharts, ServedPages
+from ragauge.rendering.charts.svg import with_kept_charts
+from ragauge.rendering.encoder import json_text
+from ragauge.rendering.lists import ServedLinks, question
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from starlette.datastructures import QueryParams
+
+# path and name of what the head of every page leads to
+SECTIONS = (
+    ("", "Overview"),
+    ("runs", "Runs"),
+    ("history", "History"),
+    ("sets", "Sets"),
+    ("studies", "Studies"),
+    ("judges", "Judges"),
+    ("label", "Labels"),
+    ("glossary", "Glossary"),
+)
+MONITOR = ("monitor", "Monitor")
+MOST_NEAR = 5  # names of runs in a refusal
+JSON = "application/json"
+HTML = "text/html; charset=utf-8"
+Table = tuple[list[str], list[dict[str, Any]]]  # columns and rows of a page's other forms
+
+
+class NoSuchPage(RagaugeError):  # noqa: N818 - what happened
+    """An address that shows nothing, such as that of a run that is not there."""
+
+
+class Moved(RagaugeError):  # noqa: N818 - what happened
+    """What an address asks for has an address of its own: the same path, and this behind it."""
+
+
+def status_of(error: RagaugeError) -> int:
+    """The status of an answer that an error ends."""
+    if isinstance(error, NoSuchPage):
+        return 404
+    return 400 if isinstance(error, UsageError) else 503 if isinstance(error, StoreError) else 500
+
+
+@cache
+def environment() -> Environment:
+    """Where pages are rendered: the report's templates, in the frame of what is served."""
+    from jinja2 import ChoiceLoader, PackageLoader
+
+    made = report.environment()
+    made = made.overlay(loader=ChoiceLoader([PackageLoader("ragauge.dashboard"), PackageLoader("ragauge.rendering")]))
+    made.globals.update(quoted=lambda name: quote(str(name), safe=""), question=question, clock=clock, command=command)
+    return made
+
+
+@cache
+def static() -> Mapping[str, tuple[str, bytes]]:
+    """What pages load beside themselves: name -> content type and bytes."""
+    sheet = report.style_sheet()[0] + environment().get_template("served.css").render()
+    script = (resources.files("ragauge.dashboard") / "static" / "ui.js").read_bytes()
+    return {"ui.css": ("text/css; charset=utf-8", sheet.encode()), "ui.js": ("text/javascript; charset=utf-8", script)}
+
+
+@cache
+def digest() -> str:
+    """What the addresses of these change with, so that a browser may keep them."""
+    return hashlib.sha256(b"".join(body for _, body in static().values())).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Site:
+    """One store as it is served.
+
+    Attributes:
+        store: URL of the store.
+        access: who may ask.
+        exported: the pages become files, where no form is sent.
+        regression_set: path of the set that examples are added to from a page; "" = none is named.
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        watching: this server takes traces in, so that monitors are shown before the first has come.
+        paces: how fast runs in flight moved while somebody watched.
+        filling: held while verdicts are made that a list went without.
+    """
+
+    store: str
+    access: Access
+    exported: bool = False
+    regression_set: str = ""
+    config: Path | None = None
+    watching: bool = False
+    paces: Paces = field(default_factory=Paces, compare=False, repr=False)
+    filling: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
+
+    @property
+    def root(self) -> str:
+        """What every address begins with."""
+        return self.access.base_path
+
+    @cached_property
+    def served(self) -> ServedPages:
+        """The store as all pages read it."""
+        return ServedPages(self.store)
+
+    def why_not_ready(self) -> str:
+        """Why the store cannot be read; "" = it can be."""
+        try:
+            with self.served.reading():
+                return ""
+        except RagaugeError as error:
+            return str(error)
+
+    def sections(self, *, watched: bool) -> list[tuple[str, str]]:
+        """Address and name of what the head of every page leads to; monitors where there is traffic to watch."""
+        return [(f"{self.root}/{path}", name) for path, name in (*SECTIONS, *((MONITOR,) if watched else ()))]
+
+    def run(self, name: str) -> OpenRun:
+        """The run that an address names.
+
+        Raises:
+            NoSuchPage: there is none; the nearest names are in the text.
+        """
+        return self._found(open_run, "run", name)
+
+    def base(self, name: str) -> OpenRun:
+        """The run that an address holds others against: by a baseline's name, else as `run`.
+
+        Raises:
+            NoSuchPage: there is none; the nearest names are in the text.
+        """
+        return self._found(open_base, "baseline or run", name)
+
+    def _found(self, opening: Callable[..., OpenRun], kind: str, name: str) -> OpenRun:
+        try:
+            return opening(name, store=self.store)
+        except UnknownName as error:  # the few names that are most like it, and where all are
+            named = ", ".join(nearest(error.name, error.known, MOST_NEAR))
+            near = f"{'; nearest: ' if named else ''}{named}. All are listed on {self.root}/runs."
+            raise NoSuchPage(f"no {kind} {name[:200]!r}{near}") from error
+        except UsageError as error:
+            raise NoSuchPage(str(error)) from error
+
+    def links(self, run: OpenRun, asked: Mapping[str, str] | None = None) -> ServedLinks:
+        """Where what a page of a run shows leads; `asked` is kept in the addresses of its examples."""
+        return ServedLinks(self.root, run.run.run_id, asked)
+
+    def example(self, run_id: str, query_id: str, repeat: int) -> str:
+        """The address of one example of a run."""
+        return ServedLinks(self.root, run_id).example(query_id, repeat)
+
+    def render(self, template: str, here: str, **values: Any) -> str:
+        """A page of its own template, or one of a report's, in the frame of what is served.
+
+        Args:
+            template: its name.
+            here: the path of the section that it belongs to.
+            values: what it shows.
+        """
+        frame: dict[str, Any] = {
+            "frame": "served.html",
+            "root": self.root,
+            "here": f"{self.root}/{here}",
+            "digest": digest(),
+            "csrf": self.access.csrf,
+            "read_only": self.access.read_only,
+            "now": "",
+            "manage": None,
+            "most_note": MOST_NOTE,
+            "exported": self.exported,
+            "told": "",
+            "regression_set": self.regression_set,
+            "live": None,
+            "logs_out": self.access.needs_token,
+        }
+        if "sections_of_site" not in values:
+            frame["sections_of_site"] = self.sections(watched=self._watched())
+        return environment().get_template(template).render({**frame, **values})
+
+    def _watched(self) -> bool:
+        return not self.exported and (self.watching or self.served.has_traffic())
+
+    def shown(self, page: Callable[[], str]) -> str:
+        """A page with its charts, each drawn once for all who look at it."""
+        return with_kept_charts(KeptCharts(self.store), page)
+
+    def kept(self, key: Hashable, page: Callable[[], str]) -> str:
+        """A page with its charts that was made before under this key, as all pages of this site have it.
+
+        Args:
+            key: which page, with all that it is made of, or counts of the writes that could change that.
+            page: makes it.
+        """
+        return self.served.remembered(key, lambda: self.shown(page))
+
+    def refusal(self, status: int, why: str, login: str = "", *, plain: bool = False) -> tuple[str, str]:
+        """Content type and body of what was refused or went wrong."""
+        if plain:
+            return JSON, json_text({"status": status, "error": why})
+        template = "login.html" if login else "refused.html"
+        heads = self.sections(watched=False)  # without a look into the store, which may be what is wrong
+        return HTML, self.render(template, "", status=status, why=why, to=login, sections_of_site=heads)
+
+
+def there(kind: str, name: str, known: Iterable[str]) -> None:
+    """Holds an address to what there is.
+
+    Raises:
+        NoSuchPage: the name is none of those known; the nearest ones are in the text.
+    """
+    names = list(known)
+    if name not in names:
+        raise NoSuchPage(str(UnknownName(kind, name, names)))
+
+
+def asked_of(
+    given: QueryParams, known: Sequence[str], begins: Sequence[str] = (), many: Sequence[str] = ()
+) -> dict[str, str]:
+    """What an address asks for, checked; a key without a value counts as left out, as forms send it.
+
+    Args:
+        given: key -> value.
+        known: keys that the page has.
+        begins: beginnings of further keys, such as "segment.".
+        many: keys that may have several values, which are left to the page.
+
+    Raises:
+        UnknownName: another key; the nearest ones are in the text.
+        UsageError: a key that stands there twice with different values.
+    """
+    asked: dict[str, str] = {}
+    for key, value in given.multi_items():
+        if key in many:
+            continue
+        if key not in known and not (key.startswith(tuple(begins)) and key not in begins):
+            raise UnknownName("key of this address", key, (*known, *many, *(f"{begin}NAME" for begin in begins)))
+        if value and asked.setdefault(key, value) != value:
+            raise UsageError(f"{key} stands in the address twice, as {asked[key]!r} and {value!r}. Leave one out.")
+    return asked
+
+
+def number_of(asked: Mapping[str, str], key: str, least: int, otherwise: int) -> int:
+    """The number that an address gives for a key; `otherwise` where it is left out.
+
+    Raises:
+        UsageError: no number, one below `least`, or one of ten digits and more.
+    """
+    value = asked.get(key, str(otherwise))
+    if key in asked and not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= least):
+        raise UsageError(f"{key}: expected a number from {least} on, got {value[:40]!r}. Write {key}={max(1, least)}.")
+    return int(value)

@@ -1,0 +1,306 @@
+"""Why one example failed.
+
+The cause table, in the order of decision: the first row that applies is the cause.
+
+Whether the facts tell retrieval from generation at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.diagnosis.causes import evidence
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.cause_rule import CauseRow, Lack, Verdict, Why
+from ragauge.diagnosis.causes.criteria import CRITERION, criterion_row, required_criteria
+from ragauge.diagnosis.causes.evidence import UNTOLD, in_the_dark
+from ragauge.diagnosis.causes.generation import (
+    CONTRADICTED,
+    HALLUCINATED,
+    IGNORED,
+    INCOMPLETE,
+    MISATTRIBUTED,
+    MISSED_REFUSAL,
+    OFF_TOPIC,
+    WRONG_ANSWER,
+    WRONG_REFUSAL,
+)
+from ragauge.diagnosis.causes.remedied import Counterfactual
+from ragauge.diagnosis.causes.retrieval import (
+    COMPOUND,
+    EMPTY_RETRIEVAL,
+    LOST_BEFORE_PROMPT,
+    NOISE,
+    RANKED_LOW,
+    RETRIEVAL_MISS,
+    SPAN_CUT,
+)
+from ragauge.diagnosis.causes.system import NOT_IN_INDEX, STALE_SOURCE, SYSTEM_FAILED
+from ragauge.diagnosis.causes.verdicts import decide_verdict, find_label_failure
+from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.catalogue import classes
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.topics import is_task
+from ragauge.scores.results.scorecard import Cause
+
+DECIDED = 0.5  # from here on a component is more likely at fault than all else together
+CERTAIN = ("record", "labels")
+OVERLOOKED = "the judge may have overlooked it: pairs known to be false score lower"
+LABELS = "gold documents (relevant)"
+REFERENCE = "a reference answer"
+SPANS = "gold spans (where in the documents the evidence stands)"
+SETTLES = "labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
+
+
+class Odds(NamedTuple):
+    """How likely each component is at fault, as far as the facts tell.
+
+    Attributes:
+        retrieval: probability that evidence is missing from the passages, R.
+        blamed: the same as far as a row of retrieval applies; less than R where the judge may have overlooked it.
+        generation: (1 - R) G: that it is there, and the answer is at fault all the same, G being the probability of the
+            likeliest fault of the answer.
+        named: the likeliest cause of each component that applies, in the order of the table.
+    """
+
+    retrieval: float
+    blamed: float
+    generation: float
+    named: tuple[str, ...]
+
+
+def odds(seen: CauseContext, rows: Sequence[CauseRow]) -> Odds:
+    """Weighs retrieval against generation by all rows of the table that apply.
+
+    Where labels say which documents hold the evidence, they decide whether it is missing. Otherwise R is the
+    probability that some reference claim is in no passage, or without a reference that no passage is relevant; it
+    counts against generation also where it is too small for a row of retrieval to apply.
+    """
+    applying = list(_applying(seen, rows))
+    of_retrieval = [why for row, why in applying if row.fault(why).component in ("retrieval", "data")]
+    of_generation = [why for row, why in applying if row.fault(why).component == "generation"]
+    blamed = missing = max((why.p for why in of_retrieval), default=0.0)
+    if seen.missed is None:
+        gap = evidence.unmet(seen) if seen.reference is not None else evidence.irrelevant(seen)
+        missing = max(gap, blamed)
+    fault = max((why.p for why in of_generation), default=0.0)
+    firsts: dict[str, str] = {}
+    for row, why in applying:
+        component = row.fault(why).component
+        firsts.setdefault("retrieval" if component == "data" else component, row.name)
+    return Odds(missing, blamed, (1 - missing) * fault, tuple(firsts.values()))
+
+
+def _applying(seen: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, Why]]:
+    for row in rows:
+        verdict = _decide(seen, row)
+        if isinstance(verdict, Why):
+            yield row, verdict
+
+
+def _decide(seen: CauseContext, row: CauseRow) -> Verdict:
+    """What a row says of an example; asked once."""
+    if row.name not in seen.decided:
+        seen.decided[row.name] = row.decide(seen)
+    verdict: Verdict = seen.decided[row.name]
+    return verdict
+
+
+def _plain(seen: CauseContext) -> bool:
+    """Whether no verdict is but a probability: then one component is at fault for certain, if any row applies."""
+    answer, agreement = seen.answer, seen.agreement
+    if answer is not None and (answer.address_p is not None or any(claim.p is not None for claim in answer.claims)):
+        return False
+    if agreement is not None and (agreement.answer_p or agreement.reference_p):
+        return False
+    return not seen.likely_only and all(claim.p is None for claim in seen.reference or ())
+
+
+def unclear(rows: Sequence[CauseRow]) -> CauseRow:
+    """The row of the examples whose cause lies in retrieval or in generation, and nothing tells which.
+
+    Args:
+        rows: all others, in the order of decision.
+    """
+
+    def decide(seen: CauseContext) -> Verdict:
+        """The answer failed, and nothing tells whether by retrieval or by generation.
+
+        Applies when the first row that fits rests on a judge's verdicts, no row of retrieval applies with a probability
+        of 0.5 or more, and that of a fault of the answer beside evidence that is there does not reach 0.5; or when the
+        answer declines, and neither labels nor a reference nor a verdict on the passages tell whether these hold the
+        answer. A score below 0.5 says that evidence is missing only where it lies among the judge's scores of control
+        pairs that are known to be false: elsewhere the judge may have overlooked it.
+        """
+        dark = in_the_dark(seen)
+        if _plain(seen) and not dark:
+            return None
+        first = next(_applying(seen, rows), None)
+        if first is not None and first[1].basis in CERTAIN:
+            return None
+        if dark:
+            return _untold(seen, rows)
+        if first is None:
+            return None
+        chances = odds(seen, rows)
+        unread = evidence.is_unread(seen)
+        if chances.blamed >= DECIDED or (chances.generation >= DECIDED and not unread):
+            return None
+        text = f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}: neither reaches {DECIDED:g}"
+        if is_task(seen.facts.readability):
+            text = f"the request names no topic, and nothing else tells {UNTOLD}"
+        elif unread:
+            text = f"the judge cannot read {UNTOLD}"
+        elif chances.retrieval >= DECIDED:
+            text = f"evidence is missing with a probability of {chances.retrieval:.2f}, but {OVERLOOKED}"
+        if chances.named:
+            text += f" ({' or '.join(chances.named)})"
+        labels = SPANS if seen.relevant else LABELS
+        settles = SETTLES if is_task(seen.facts.readability) else f"{labels}, {SETTLES}"
+        return Why(text, "judge", Counterfactual(everything=True), settles, 1 - chances.retrieval - chances.generation)
+
+    settle = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {SETTLES}."
+    return CauseRow("unclear", "unclear", settle, decide)
+
+
+def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
+    """A refusal that may be right by its passages; none where it is likelier than not that evidence is missing."""
+    likely_rows = ((row, why) for row, why in _applying(seen, rows) if why.p >= DECIDED)
+    if any(row.fault(why).component in ("retrieval", "data") for row, why in likely_rows):
+        return None
+    known = ", though the question is answerable" if seen.is_answerable else ""
+    topic = "; to be on its topic is no evidence" if seen.likely_only else ""
+    text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
+    settles = f"{REFERENCE}, {LABELS}, {SETTLES}"
+    return Why(text, "judge", Counterfactual(everything=True), settles, 1 - odds(seen, rows).retrieval)
+
+
+DECIDING: tuple[CauseRow, ...] = (
+    MISSED_REFUSAL,
+    EMPTY_RETRIEVAL,
+    STALE_SOURCE,
+    COMPOUND,
+    NOT_IN_INDEX,
+    RETRIEVAL_MISS,
+    RANKED_LOW,
+    LOST_BEFORE_PROMPT,
+    SPAN_CUT,
+    WRONG_REFUSAL,
+    OFF_TOPIC,
+    CONTRADICTED,
+    NOISE,
+    IGNORED,
+    HALLUCINATED,
+    WRONG_ANSWER,
+    MISATTRIBUTED,
+    INCOMPLETE,
+)
+UNCLEAR = unclear(DECIDING)
+ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECIDING)
+BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
+
+
+SHOWING = ("labels", "verify_answer", "verify_reference", "agree", "meet_criteria")  # the facts that show a failure
+SHOWS_NOTHING = "meet_criteria.verdicts"  # of criteria that no answer has to meet
+
+
+def attribute(
+    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
+) -> Cause | None:
+    """The cause of one example's failure; None when it did not fail. See `judge_example`."""
+    return judge_example(facts, measured, indexed=indexed)[1]
+
+
+def judge_example(
+    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
+) -> tuple[ExampleVerdict, Cause | None]:
+    """Whether an example failed, and the cause of its failure: the first row of the cause table that applies.
+
+    Both depend on the facts alone, not on which metrics were asked for. Rows whose facts are lacking are skipped and
+    named in `lacking`; rows that known facts rule out are not, nor are those that are less likely than not.
+
+    Two causes tie when both apply and neither explains the other: with the first mended, a later row would still
+    decide. That row is the second opinion. A document that is not in the index cannot be a retrieval miss too, and a
+    refusal for want of evidence is no refusal of its own; a second document that ranked low, or a claim that
+    contradicts the passages, would be left, and is named.
+
+    Args:
+        facts: the example, what was returned, and the evidence.
+        measured: the metrics' results; where no row applies, those that failed are named in `lacking` too.
+        indexed: ids of the documents in the index, where a listing is known.
+
+    Returns:
+        The verdict, and None unless it is failed; a Cause with an empty name and the component "unclear" when no row
+        applies, or when nothing tells retrieval from generation.
+    """
+    context = CauseContext(facts, indexed)
+    verdict = decide_verdict(context)
+    if verdict.verdict != "failed":
+        return verdict, None
+    shown_by = find_label_failure(context)[1] or "judge"
+    return verdict, replace(_find_cause(context, verdict.reason, measured or {}), shown_by=shown_by)
+
+
+def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measured]) -> Cause:
+    """The cause of an example that failed for this reason."""
+    lacking: dict[str, None] = {}
+    rows = iter(rows_of(context))
+    for row in rows:
+        verdict = _decide(context, row)
+        if isinstance(verdict, Lack):
+            lacking[verdict.what] = None
+        elif verdict is not None and (verdict.p >= DECIDED or row is UNCLEAR):
+            if verdict.lacking:
+                lacking[verdict.lacking] = None
+            second, second_by = _tied(rows, CauseContext(context.facts, context.indexed, verdict.mends))
+            more, fault = (tuple(lacking), verdict.basis, second_by), row.fault(verdict)
+            name = "" if row is UNCLEAR else row.name
+            return Cause(name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3))
+    for name, result in measured.items():
+        if result.status == "failed":
+            lacking[f"{name}: {result.reason}"] = None
+    return Cause("", reason, UNCLEAR.fix, UNCLEAR.component, lacking=tuple(lacking))
+
+
+def rows_of(context: CauseContext) -> tuple[CauseRow, ...]:
+    """The cause table of an example: required criteria that it has verdicts on come last; first where all else passed.
+
+    What lies behind another failure may be why a criterion is not met as well.
+    """
+    own = tuple(criterion_row(verdict.name, verdict.text) for verdict in required_criteria(context))
+    if not own:
+        return ROWS
+    others = CauseContext(context.facts, context.indexed, Counterfactual(criteria=True))
+    return (*ROWS, *own) if decide_verdict(others).verdict == "failed" else (ROWS[0], *own, *ROWS[1:])
+
+
+def find_row(cause: str) -> CauseRow | None:
+    """The row of a cause by its name; None where there is none."""
+    if not cause.startswith(CRITERION):
+        return BY_NAME.get(cause)
+    name = cause.removeprefix(CRITERION)
+    metric = classes(("own",)).get(name)
+    return criterion_row(name, metric.__doc__ or "" if metric is not None else "")
+
+
+def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
+    """The first later row that applies once the cause is mended, and what decides it; "" and "" for none."""
+    if not mended.mended.everything:
+        for row in later:
+            verdict = row.decide(mended)
+            if isinstance(verdict, Why) and verdict.p >= DECIDED:
+                return row.name, verdict.text
+    return "", ""
+
+
+def can_show(metric: Metric) -> bool:
+    """Whether a metric rests on facts that show a failure; of the others no score says that nothing failed.
+
+    >>> from ragauge.metrics.catalogue import parse
+    >>> can_show(parse("faithfulness")), can_show(parse("recall@5")), can_show(parse("token_f1"))
+    (True, True, False)
+    """
+    return any(fact.partition(".")[0] in SHOWING and fact != SHOWS_NOTHING for fact in metric.needs.values())

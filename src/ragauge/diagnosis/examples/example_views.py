@@ -1,0 +1,307 @@
+"""The examples of a run, a page at a time: sorted, filtered, with the scores that were asked for."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.verdict import OPEN_VERDICTS, VERDICTS, Verdict
+from ragauge.diagnosis.examples.example_filters import ExampleFilters
+from ragauge.diagnosis.examples.example_index import example_index
+from ragauge.verbs.columns import StoredColumns
+from ragauge.verbs.example_views import scored_metrics
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.core.response import Run
+    from ragauge.scores.arrays import ResponseIndex
+    from ragauge.store.example_list import ListedTexts
+    from ragauge.store.store_access import Store
+
+OWN_SORTS = ("cause", "quality")  # beside the metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplePage:
+    """Which examples are listed, and how. Each field is an argument of `OpenRun.examples`, which explains it."""
+
+    limit: int | None = 50
+    after: object = None
+    sort: str = ""
+    filter: Mapping[str, str] | None = None
+    metrics: str | Sequence[object] = ()
+    skip: int = 0
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"examples: limit must be at least 1, got {self.limit}. None lists all.")
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleRow:
+    """One response of a run in a list.
+
+    Attributes:
+        query_id: of the example.
+        repeat: which of the system's answers, from 0.
+        query: the question.
+        status: failed, unclear, passed or not_judged.
+        cause: why it failed; "" where it did not, or where the cause is unclear.
+        reason: why it is unclear or not judged; "" where it failed or passed.
+        quality: mean of all its scores on their ranges, 1 = best; None without scores.
+        values: printed name of a metric -> value; None where it was not scored.
+        answer: of the system; None where it gave none.
+        segments: column -> value, of the example.
+        tags: of the example, in the order of the alphabet.
+    """
+
+    query_id: str
+    repeat: int
+    query: str
+    status: Verdict
+    cause: str
+    reason: str
+    quality: float | None
+    values: Mapping[str, float | None]
+    answer: str | None = None
+    segments: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExamples:
+    """A page of a run's examples, with what there is to choose from.
+
+    Attributes:
+        run_id: of the run.
+        judge_id: whose verdicts; None = nobody's.
+        rows: a row a response.
+        matching: responses that the filters let through, on all pages.
+        of: responses of the run.
+        metrics: printed names of what is shown.
+        scored: printed names of what can be shown and sorted by.
+        causes: of failures in the run -> how many, the most frequent first.
+        segments: column -> its values in the order of the alphabet.
+        tags: of its examples.
+    """
+
+    run_id: str
+    judge_id: str | None
+    rows: tuple[ExampleRow, ...]
+    matching: int
+    of: int
+    metrics: tuple[str, ...]
+    scored: tuple[str, ...]
+    causes: Mapping[str, int]
+    segments: Mapping[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamplePlace:
+    """Where an example stands in a list, counted from 1, and the (query_id, repeat) of those beside it, or None."""
+
+    number: int
+    of: int
+    before: tuple[str, int] | None
+    behind: tuple[str, int] | None
+
+
+def examples_of(store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> list[ExampleRow]:
+    """A page of a run's examples, a row a response.
+
+    Args:
+        store: where the run is.
+        run: whose.
+        judge_id: whose verdicts; None = nobody's.
+        wanted: which page, in which order, of which examples, with which scores.
+
+    Raises:
+        UnknownName: no such order, filter, value of a filter or scored metric, or no such example in `after`.
+    """
+    found = _RunExamples(store, run, judge_id, wanted)
+    return found.rows(found.page(wanted))
+
+
+def listed_examples(store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> ListedExamples:
+    """The same with how many there are, and what there is to choose from."""
+    found = _RunExamples(store, run, judge_id, wanted)
+    known = found.known
+    return ListedExamples(
+        run.run_id,
+        judge_id,
+        tuple(found.rows(found.page(wanted))),
+        len(found.numbers),
+        len(known.number),
+        found.shown,
+        known.metrics,
+        found.causes,
+        known.segments,
+        known.tags,
+    )
+
+
+def place_in(
+    store: Store, run: Run, judge_id: str | None, key: tuple[str, int], wanted: ExamplePage
+) -> ExamplePlace | None:
+    """Where an example stands in a list; None where the list does not hold it."""
+    numbers = _RunExamples(store, run, judge_id, wanted).numbers
+    number = store.example_list.number(run.run_id, *key)
+    if number is None or number not in numbers:
+        return None
+    at = numbers.index(number)
+    before, behind = numbers[at - 1] if at else None, numbers[at + 1] if at + 1 < len(numbers) else None
+    keys = store.example_list.keys([one for one in (before, behind) if one is not None])
+    return ExamplePlace(
+        at + 1, len(numbers), None if before is None else keys[before], None if behind is None else keys[behind]
+    )
+
+
+class _RunExamples:
+    """The responses of a run that a list shows, in its order.
+
+    Attributes:
+        known: what is known of every response of the run.
+        causes: of its failures -> how many, the most frequent first.
+        numbers: of the responses that are listed, in order.
+        shown: printed names of the metrics that rows have.
+    """
+
+    def __init__(self, store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> None:
+        from ragauge.verbs.sources import named
+
+        self._store, self._run_id, self._judge_id = store, run.run_id, judge_id
+        self.known = example_index(store, run.run_id, judge_id)
+        names = self.known.metrics
+        if wanted.sort not in ("", *OWN_SORTS, *names):
+            raise UnknownName("order of examples", wanted.sort, (*OWN_SORTS, *names))
+        asked = named(wanted.metrics)
+        self.shown = tuple(str(metric) for metric in scored_metrics(asked, names)) if asked else names
+        filters = ExampleFilters.of(wanted.filter or {}, names)
+        self.causes = self.known.often()
+        _check_cause(filters.cause, self.causes)
+        self.numbers = self._ordered(self._filtered(filters, wanted.sort), wanted.sort)
+
+    def _filtered(self, filters: ExampleFilters, sort: str) -> array[int]:
+        """Those that the filters let through; in the order of a metric where that is wanted, else as in the run."""
+        from ragauge.metrics.catalogue import parse
+
+        store, declared = self._store, self.known.segments
+        metric = "" if sort in OWN_SORTS else sort
+        order = filters.order(declared, metric, highest=bool(metric) and parse(metric).direction != "higher")
+        numbers = (
+            array("q", self.known.number.tobytes())
+            if not order.decides
+            else (store.example_list.numbers(self._run_id, self._judge_id, order))
+        )
+        if order.groups and not numbers:
+            filters.check_groups(store, self._run_id, order.groups)
+        numbers = filters.of_questions(store, self._run_id, declared, numbers)
+        if filters.status is not None or filters.cause is not None:
+            places = self._places(numbers)
+            mine = places[self.known.having(filters.status, filters.cause)[places]]
+            numbers = array("q", self.known.number[mine].tobytes())
+        return filters.by_words(store, numbers)
+
+    def _places(self, numbers: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Where responses stand among all of the run."""
+        import numpy as np
+
+        return np.searchsorted(self.known.number, np.array(numbers, dtype=np.int64))
+
+    def _ordered(self, numbers: array[int], sort: str) -> array[int]:
+        """The same by quality or cause, equal ones as they stand."""
+        import numpy as np
+
+        if sort not in OWN_SORTS or not numbers:
+            return numbers
+        places, known = self._places(numbers), self.known
+        if sort == "quality":
+            order = np.argsort(known.quality[places], kind="stable")
+        else:
+            turn = {cause: at for at, cause in enumerate(self.causes)}
+            turns = np.array([*(turn.get(cause, len(turn)) for cause in known.causes), len(turn)])  # -1 is the last
+            order = np.lexsort((known.quality[places], turns[known.cause[places]]))
+        return array("q", known.number[places[order]].tobytes())
+
+    def page(self, wanted: ExamplePage) -> array[int]:
+        """The numbers of one page."""
+        start = wanted.skip
+        if wanted.after is not None:
+            query_id, repeat = position(wanted.after)
+            number = self._store.example_list.number(self._run_id, query_id, repeat)
+            if number is None or number not in self.numbers:
+                name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
+                known = dict.fromkeys(key for key, _ in self._store.example_list.keys(self.numbers).values())
+                raise UnknownName("query_id in this list", name, known, "after takes the last row of the page before.")
+            start = self.numbers.index(number) + 1
+        return self.numbers[start : None if wanted.limit is None else start + wanted.limit]
+
+    def rows(self, page: Sequence[int]) -> list[ExampleRow]:
+        """The responses of one page as they are listed."""
+        from ragauge.metrics.catalogue import parse
+        from ragauge.scores.values import Values
+        from ragauge.store.example_list import NO_TEXTS
+
+        if not page:
+            return []
+        texts = self._store.example_list.texts(page)
+        index = self._store.runs.index(self._run_id, array("q", sorted(page)))
+        columns = StoredColumns(
+            self._store, self._run_id, self._judge_id, index, ahead=self.known.metrics, values_only=True
+        )
+        values = Values(index)
+        for name in self.known.metrics:
+            values.read(parse(name), columns.entries(name))
+        place = {number: at for at, number in enumerate(index.number.tolist())}
+        return [
+            self._row(index, place[number], at, texts.get(number, NO_TEXTS), values.at(place[number]))
+            for number, at in zip(page, self._places(page).tolist(), strict=True)
+        ]
+
+    def _row(
+        self, index: ResponseIndex, place: int, at: int, texts: ListedTexts, values: Mapping[str, float | None]
+    ) -> ExampleRow:
+        """A response as it is listed: its place on the page, and among all of the run."""
+        known, cause, quality = self.known, int(self.known.cause[at]), float(self.known.quality[at])
+        status: Verdict = VERDICTS[known.verdict[at]]
+        return ExampleRow(
+            index.query_ids[index.query[place]],
+            int(index.repeat[place]),
+            texts.query,
+            status,
+            known.causes[cause] if cause >= 0 else "",
+            known.whys[known.why[at]] if status in OPEN_VERDICTS else "",
+            quality if quality == quality else None,
+            {name: values.get(name) for name in self.shown},
+            *texts[1:],
+        )
+
+
+def _check_cause(cause: str | None, causes: Mapping[str, int]) -> None:
+    """Raises UnknownName for a cause that there is none of; one that no example of this run has is none wrong."""
+    from ragauge.diagnosis.findings.cause_texts import WORDS
+
+    if cause is not None and cause not in causes and cause not in WORDS:
+        raise UnknownName("cause in this run", cause, causes)
+
+
+def position(after: object) -> tuple[str, int]:
+    """query_id and repeat of a row, of the pair, or of a query_id alone, which is the first answer's.
+
+    >>> position("q7"), position(["q7", 2])
+    (('q7', 0), ('q7', 2))
+    """
+    match after:
+        case str():
+            return after, 0
+        case ExampleRow(query_id=query_id, repeat=repeat) | (str(query_id), int(repeat)):
+            return query_id, repeat
+    raise UsageError(
+        f"examples: after takes the last row of the page before, its (query_id, repeat) or its query_id, got {after!r}."
+    )

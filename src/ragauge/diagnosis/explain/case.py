@@ -1,0 +1,160 @@
+"""One example as formulas see it: its facts by name, each resolved once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+from ragauge.core.facts import Claim, ReferenceClaim
+from ragauge.diagnosis.causes.cause_context import CauseContext
+from ragauge.diagnosis.causes.decided_facts import Decision
+from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Absent, Facts, resolve
+from ragauge.metrics.measure import measure
+
+T = TypeVar("T")
+
+MOST = 12  # entries of a list that are written out
+LONGEST = 90  # characters of a text that are shown
+
+
+class ExampleCase:
+    """What is known about one example.
+
+    Attributes:
+        facts: the example, what was returned, and the evidence.
+        seen: the same as the cause table asks for it.
+    """
+
+    def __init__(self, facts: Facts, indexed: Container[str] | None = None) -> None:
+        self.facts = facts
+        self.seen = CauseContext(facts, indexed)
+        self._known: dict[str, Any] = {}
+
+    def fact(self, name: str) -> Any:
+        """A fact's value, or NotApplicable or Failed."""
+        if name not in self._known:
+            self._known[name] = resolve(name, self.facts)
+        return self._known[name]
+
+    def known(self, name: str) -> bool:
+        """Whether a fact could be had."""
+        return not isinstance(self.fact(name), Absent)
+
+    def result(self, metric: str | Metric) -> Measured:
+        """A metric's value, computed from the facts."""
+        return measure(parse(metric) if isinstance(metric, str) else metric, self.facts)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """What to call each passage: its document, or its own id where a document has several."""
+        passages = self.facts.response.passages or ()
+        docs = [passage.doc_id for passage in passages]
+        return [p.doc_id if docs.count(p.doc_id) == 1 else p.passage_id for p in passages]
+
+
+def count_decided(decisions: Iterable[Decision | None], chances: Iterable[float | None], whose: str, how: str) -> str:
+    """Of how many claims a judge says yes, and the share that one with probabilities expects; "" without a verdict.
+
+    Args:
+        decisions: what the judge's finding on each claim says; None = no verdict.
+        chances: its probability of a yes; None = it has none.
+        whose: what is counted, such as reference claims.
+        how: what is so of them, such as "found in the passages".
+
+    >>> count_decided(["yes", "no"], [0.9, 0.1], "claims", "found in the passages")
+    '1 of 2 claims found in the passages; expected share 0.50'
+    >>> count_decided(["open"], [0.45], "claims", "found in the passages")
+    '0 of 1 claims surely found in the passages, 1 unclear; expected share 0.45'
+    >>> count_decided(["yes", None], [None, None], "reference claims", "stated by the answer")
+    '1 of 1 reference claims stated by the answer'
+    """
+    known = [(decision, p) for decision, p in zip(decisions, chances, strict=True) if decision is not None]
+    if not known:
+        return ""
+    said = [decision for decision, _ in known]
+    n_open, yes = said.count("open"), said.count("yes")
+    counted = f"{yes} of {len(known)} {whose} {f'surely {how}, {n_open} unclear' if n_open else how}"
+    if all(p is None for _, p in known):
+        return counted
+    expected = sum(float(decision == "yes") if p is None else p for decision, p in known) / len(known)
+    return f"{counted}; expected share {expected:.2f}"
+
+
+def count_supported(claims: Sequence[Claim], seen: CauseContext) -> str:
+    """How many claims of an answer the passages hold, as `count_decided` says it; "" where the judge cannot tell."""
+    if seen.claims is None:
+        return ""
+    decisions = [seen.is_supported(claim) for claim in claims]
+    return count_decided(decisions, [claim.p for claim in claims], "claims", "found in the passages")
+
+
+def count_found(seen: CauseContext) -> str:
+    """How many reference claims the passages hold, as `count_decided` says it; "" where none is known."""
+    claims = seen.reference or ()
+    decisions = [seen.is_found(claim) for claim in claims]
+    return count_decided(decisions, [claim.p for claim in claims], "reference claims", "found in the passages")
+
+
+def count_stated(seen: CauseContext) -> str:
+    """How many reference claims the answer states, as `count_decided` says it; "" where none is known."""
+    if seen.agreement is None:
+        return ""
+    n = len(seen.agreement.reference)
+    chances = [*seen.agreement.reference_p, *[None] * n][:n]
+    decisions = [seen.is_stated(number) for number in range(1, n + 1)]
+    return count_decided(decisions, chances, "reference claims", "stated by the answer")
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """Text on one line, cut when long."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def braces(numbers: Iterable[Any]) -> str:
+    """A set: {1, 3}.
+
+    >>> braces([3, 1]), braces([])
+    ('{1, 3}', '{}')
+    """
+    return "{" + ", ".join(map(str, sorted(numbers))) + "}"
+
+
+def holding(claim: ReferenceClaim, seen: CauseContext) -> str:
+    """T of a reference claim: the passages that support it; where only a probability says that some may, so."""
+    if claim.supporting is None:
+        return "?"
+    return "none named" if claim.supporting == () and seen.is_found(claim) != "no" else braces(claim.supporting)
+
+
+def each(symbol: str, items: Iterable[T], value: Callable[[T], str]) -> str:
+    """An indexed symbol written out: S[1] = {2}, S[2] = {}."""
+    written = [f"{symbol}[{n}] = {value(item)}" for n, item in enumerate(items, 1)]
+    more = f" … and {len(written) - MOST} more" if len(written) > MOST else ""
+    return ", ".join(written[:MOST]) + more if written else "none"
+
+
+def listed(words: Iterable[str]) -> str:
+    """A list, the first few: a, b … and 3 more; none."""
+    every = list(words)
+    more = f" … and {len(every) - MOST} more" if len(every) > MOST else ""
+    return ", ".join(every[:MOST]) + more if every else "none"
+
+
+def mark(value: float | None) -> str:
+    """1, 0 or a probability; ? where the verdict is missing."""
+    return "?" if value is None else number(float(value))
+
+
+def number(value: float) -> str:
+    """A number as arithmetic needs it: three significant digits and no more than four decimals; whole ones whole.
+
+    >>> number(3.0), number(0.66667), number(1234.5), number(0.00042)
+    ('3', '0.667', '1,234.5', '0.00042')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,0 +1,139 @@
+"""How the diagnosis speaks about each cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ragauge.diagnosis.causes.criteria import CRITERION
+
+
+class Words(NamedTuple):
+    """What a finding about one cause says.
+
+    Attributes:
+        headline: what goes wrong, to which a segment and numbers are added.
+        metrics: which metrics show it, the most telling first; without cutoff.
+        leave: what not to touch yet.
+        again: what to look at after the fix.
+    """
+
+    headline: str
+    metrics: tuple[str, ...]
+    leave: str = ""
+    again: str = ""
+
+
+WORDS: Mapping[str, Words] = {
+    "system_failed": Words("the system gives errors", (), "everything else, until it answers", "the share of errors"),
+    "missed_refusal": Words(
+        "the system answers questions that its documents do not cover",
+        ("missed_refusal", "refusal_correctness"),
+        again="missed_refusal, and over_refusal beside it",
+    ),
+    "empty_retrieval": Words(
+        "retrieval returns nothing", ("empty_result_rate",), "the prompt", "empty_result_rate and recall"
+    ),
+    "stale_source": Words(
+        "answers rest on outdated documents",
+        ("stale_passage_rate", "answer_correctness"),
+        "the prompt",
+        "stale_passage_rate and answer_correctness",
+    ),
+    "compound": Words(
+        "part of the evidence is missing and the answer fills the gap from nowhere",
+        ("context_recall", "recall", "faithfulness"),
+        "the prompt, until recall moves",
+        "recall, then faithfulness",
+    ),
+    "not_in_index": Words(
+        "documents that hold the answer are not in the index",
+        ("recall", "context_recall"),
+        "search and prompt",
+        "recall",
+    ),
+    "retrieval_miss": Words(
+        "retrieval misses evidence",
+        ("recall", "context_recall"),
+        "the prompt, until recall moves",
+        "recall and faithfulness, both",
+    ),
+    "ranked_low": Words(
+        "evidence is found but ranked too low to be handed on",
+        ("recall", "ndcg", "mrr", "context_recall"),
+        "the prompt, until recall moves",
+        "recall at the k that is handed on, and context_precision",
+    ),
+    "lost_before_prompt": Words(
+        "evidence is found and then dropped before it reaches the prompt",
+        ("recall", "context_recall"),
+        "embeddings and search",
+        "recall of what is handed on",
+    ),
+    "span_cut": Words(
+        "the right documents arrive without the part that holds the answer",
+        ("context_recall", "recall"),
+        "embeddings and the prompt",
+        "context_recall",
+    ),
+    "wrong_refusal": Words(
+        "the system declines questions that it could answer",
+        ("over_refusal", "refusal_correctness"),
+        "retrieval",
+        "over_refusal, and missed_refusal beside it",
+    ),
+    "off_topic": Words("answers miss the question", ("answer_relevance",), "retrieval", "answer_relevance"),
+    "contradicted": Words(
+        "answers contradict the passages that they were given",
+        ("contradicted", "faithfulness"),
+        "retrieval",
+        "contradicted and faithfulness",
+    ),
+    "noise": Words(
+        "answers follow passages that lead astray",
+        ("noise_sensitivity:source=irrelevant", "answer_correctness", "context_precision"),
+        "the prompt",
+        "context_precision and answer_correctness",
+    ),
+    "ignored": Words(
+        "answers make no use of the evidence that they were given",
+        ("faithfulness", "ignored_top_ranked"),
+        "retrieval",
+        "faithfulness and ignored_top_ranked",
+    ),
+    "hallucinated": Words(
+        "answers state what no passage says",
+        ("not_in_context", "faithfulness"),
+        "retrieval",
+        "not_in_context and faithfulness",
+    ),
+    "misattributed": Words(
+        "citations point to the wrong passages", ("citation_precision",), "retrieval", "citation_precision"
+    ),
+    "wrong_answer": Words(
+        "answers differ from the reference", ("answer_correctness", "answer_recall"), again="answer_correctness"
+    ),
+    "incomplete": Words(
+        "answers leave out parts",
+        ("completeness", "answer_recall", "answer_relevance"),
+        again="answer_recall and completeness",
+    ),
+}
+
+# the same where the facts lay the fault in another component than the cause's own
+ELSEWHERE: Mapping[tuple[str, str], Words] = {
+    ("noise", "generation"): Words(
+        "answers follow passages that lead astray",
+        ("noise_sensitivity:source=irrelevant", "answer_correctness"),
+        "retrieval and ranking",
+        "answer_correctness",
+    )
+}
+
+
+def find_words(cause: str) -> Words | None:
+    """What is said of a cause; None of one that is not known."""
+    if not cause.startswith(CRITERION):
+        return WORDS.get(cause)
+    name = cause.removeprefix(CRITERION)
+    return Words(f"answers do not meet the required criterion {name}", (name,), again=name)

@@ -1,0 +1,435 @@
+"""What metrics say together over a run: which patterns hold, and the numbers that they rest on.
+
+The patterns of metrics over a run: a table, in the order in which they are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from ragauge.scores.indicators import BASELINE, ORACLE, POINTS, Against, against_point, against_run, barren, rose
+from ragauge.scores.results.scorecard import Reading, Summary
+
+Levels = Mapping[str, Literal["low", "high"]]
+NOTHING: Levels = MappingProxyType({})
+
+
+class Pattern(NamedTuple):
+    """One pattern.
+
+    Attributes:
+        name: of the pattern, used where it names no cause.
+        when: metric -> low or high, all at once. Against a baseline low = fell and high = did not, of metrics that
+            should be low high = rose.
+        causes: which causes of single examples it goes with, the likeliest first.
+        reading: what it means, in a plain sentence.
+        changed: the same against a baseline.
+        fix: what to try beyond the causes' own fixes.
+        leave: what not to touch yet.
+        again: what to look at after the fix.
+        answerable: it speaks of answerable questions only, so that a correct refusal never counts towards it.
+        absolute: it is read against its starting point even where there is a baseline.
+        change: it is read against a baseline only.
+        traffic: of production traffic only.
+        more: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
+        oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
+        found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
+        relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
+        decided: it needs, too, that not most failures are unclear: whoever declines may be right by the passages.
+    """
+
+    name: str
+    when: Levels
+    causes: tuple[str, ...]
+    reading: str
+    changed: str
+    fix: str
+    leave: str = ""
+    again: str = ""
+    answerable: bool = False
+    absolute: bool = False
+    change: bool = False
+    traffic: bool = False
+    more: bool = False
+    oracle: Levels = NOTHING
+    found: bool = False
+    relevant: bool = False
+    decided: bool = False
+
+    @property
+    def subject(self) -> str:
+        """What a finding about it alone is called: its likeliest cause, or its own name."""
+        return self.name if self.oracle or not self.causes else self.causes[0]
+
+
+WORKING = "working"
+# in the order of their share in most systems
+RETRIEVAL = (
+    "retrieval_miss",
+    "ranked_low",
+    "span_cut",
+    "lost_before_prompt",
+    "not_in_index",
+    "empty_retrieval",
+    "compound",
+    "noise",
+    "stale_source",
+)
+GENERATION = (
+    "hallucinated",
+    "contradicted",
+    "ignored",
+    "wrong_answer",
+    "incomplete",
+    "off_topic",
+    "wrong_refusal",
+    "misattributed",
+)
+
+
+def _on_oracle(metric: str) -> tuple[Pattern, Pattern]:
+    """Poor on oracle passages; good there, poor on own: by one metric of the answer."""
+    return (
+        Pattern(
+            "generator_limit",
+            {},
+            GENERATION,
+            "even with the right passages the answers are poor: the prompt or the model is the problem",
+            "",
+            "Fix the prompt on the oracle passages first, where retrieval plays no part; then try another model.",
+            leave="retrieval",
+            again=f"{metric} on oracle passages, then on own retrieval",
+            oracle={metric: "low"},
+        ),
+        Pattern(
+            "retrieval_gap",
+            {metric: "low"},
+            RETRIEVAL,
+            "with the right passages the answers are good, with those retrieved worse: retrieval is the problem",
+            "",
+            "Improve retrieval: the difference to the oracle passages is what it can gain.",
+            leave="the prompt and the model",
+            again=f"{metric} on own retrieval, and recall",
+            oracle={metric: "high"},
+        ),
+    )
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    Pattern(
+        "systemic",
+        {"faithfulness": "low", "context_recall": "low"},
+        ("compound",),
+        "the evidence is not found, and the answers do not keep to what is found",
+        "less of the evidence is found than before, and the answers keep less to what is found",
+        "Fix retrieval first, then tell the model to answer only from the passages.",
+        leave="the prompt, until recall moves",
+        again="context_recall, then faithfulness",
+    ),
+    Pattern(
+        "retrieval_ceiling",
+        {"faithfulness": "high", "context_recall": "low"},
+        ("retrieval_miss", "ranked_low", "lost_before_prompt"),
+        "the answers keep to the passages, but the passages lack the evidence: retrieval is the ceiling",
+        "less of the evidence is found than before, and the answers still keep to the passages: retrieval got worse",
+        "Improve retrieval: hybrid search, larger k, reranking.",
+        leave="the prompt, until recall moves",
+        again="context_recall and faithfulness, both",
+    ),
+    Pattern(
+        "grounding",
+        {"faithfulness": "low", "context_recall": "high"},
+        ("hallucinated", "contradicted", "ignored"),
+        "the evidence is there, but the answers do not keep to it: generation is the problem",
+        "the evidence is there as before, but the answers keep less to it: generation got worse",
+        "Tell the model to answer only from the passages; try another model; validate the output.",
+        leave="retrieval",
+        again="faithfulness",
+    ),
+    Pattern(
+        "noise",
+        {"context_precision": "low", "context_recall": "high"},
+        ("noise",),
+        "the evidence is there among much that is irrelevant",
+        "as much of the evidence is found as before, among more that is irrelevant",
+        "Rerank, filter more tightly, or hand on fewer or smaller passages.",
+        again="context_precision, then recall",
+    ),
+    Pattern(
+        "narrow",
+        {"context_precision": "high", "context_recall": "low"},
+        ("ranked_low", "span_cut"),
+        "what is found is to the point, but not all of it is found",
+        "what is found is to the point as before, but less of the evidence is found",
+        "Hand on more passages, try hybrid search, or cut documents differently.",
+        again="context_recall",
+    ),
+    Pattern(
+        "coverage",
+        {"context_precision": "low", "context_recall": "low"},
+        ("retrieval_miss",),
+        "little of what is found is relevant, and much that is relevant is not found",
+        "less of what is found is relevant than before, and less of what is relevant is found",
+        "Check that the documents are in the index; try hybrid search or other embeddings.",
+        again="context_recall",
+    ),
+    Pattern(
+        "faithful_to_noise",
+        {"faithfulness": "high", "context_precision": "low"},
+        ("noise", "retrieval_miss"),
+        "the answers are a faithful summary of text that is mostly irrelevant",
+        "the answers keep to the passages as before, and more of these are irrelevant",
+        "Fix retrieval: rerank or filter.",
+        leave="the prompt",
+        again="context_precision",
+    ),
+    Pattern(
+        "from_memory",
+        {"answer_relevance": "high", "faithfulness": "low"},
+        ("hallucinated",),
+        "the answers fit the questions but come from the model's memory, not from the passages",
+        "the answers fit the questions as before but rest less on the passages: more comes from the model's memory",
+        "Tell the model to answer only from the passages.",
+        again="faithfulness, and self_knowledge",
+    ),
+    Pattern(
+        "evasive",
+        {"faithfulness": "high", "answer_relevance": "low"},
+        ("off_topic", "wrong_refusal"),
+        "what is said is supported but does not answer the questions",
+        "what is said is supported as before but answers the questions less: a gain in caution paid with answers",
+        "Make the prompt ask for an answer to the question; check over_refusal.",
+        leave="retrieval",
+        again="answer_relevance and over_refusal",
+        found=True,
+        decided=True,
+    ),
+    Pattern(
+        "half",
+        {"faithfulness": "high", "answer_relevance": "high", "completeness": "low"},
+        ("incomplete",),
+        "the answers are right as far as they go, on half of the evidence",
+        "the answers are supported and to the point as before, but leave out more",
+        "Raise recall, and ask for every part of the question.",
+        again="completeness and recall",
+    ),
+    Pattern(
+        "wrong_source",
+        {"faithfulness": "high", "answer_correctness": "low"},
+        ("stale_source", "noise", "wrong_answer"),
+        "the answers keep to the passages and are wrong: outdated passages, misleading ones, or misread questions",
+        "the answers keep to the passages as before and are wrong more often: outdated or misleading passages",
+        "Check the corpus, then the references, then the prompt.",
+        again="answer_correctness",
+        found=True,
+    ),
+    *_on_oracle("answer_correctness"),
+    *_on_oracle("faithfulness"),
+    Pattern(
+        "ranking_disagreement",
+        {"ignored_top_ranked": "high"},
+        (),
+        "the answers often make no use of the top-ranked passage: the ranking and the generator disagree",
+        "",
+        "Look at chunk size, embeddings and the reranker's calibration.",
+        again="ignored_top_ranked",
+        answerable=True,
+        absolute=True,
+        relevant=True,
+    ),
+    Pattern(
+        "more_confuses",
+        {"faithfulness": "low"},
+        ("noise",),
+        "",
+        "more is handed on than before, and the answers keep less to it: more context confuses the model",
+        "Go back to fewer passages, or rerank before handing them on; tell the model to answer only from them.",
+        leave="search",
+        again="faithfulness at the old k, and context_precision",
+        change=True,
+        more=True,
+    ),
+    Pattern(
+        "distracted",
+        {"noise_sensitivity:source=irrelevant": "high"},
+        ("noise",),
+        "irrelevant passages lead to wrong claims",
+        "irrelevant passages lead to more wrong claims than before",
+        "Hand on fewer passages or rerank; tell the model to leave out what does not bear on the question.",
+        again="noise_sensitivity:source=irrelevant",
+    ),
+    Pattern(
+        "source_conflict",
+        {"source_conflict": "high"},
+        (),
+        "passages contradict each other, and the answers merge them",
+        "more passages contradict each other than before, and the answers merge them",
+        "Remove duplicates and old versions; show dates; tell the model what to do about contradictions.",
+        again="source_conflict",
+    ),
+    Pattern(
+        "misattributed",
+        {"faithfulness": "high", "citation_precision": "low"},
+        ("misattributed",),
+        "the claims are supported, but not by the passages that they cite",
+        "the claims are supported as before, but less often by the passages that they cite",
+        "Number the passages in the prompt and fix the format of citations.",
+        again="citation_precision",
+    ),
+    Pattern(
+        "invented_citations",
+        {"invented_citations": "high"},
+        (),
+        "the answers cite what was never handed on: a number beyond the passages, or a name that none of them has",
+        "more citations than before name no passage that was handed on",
+        "Look at one answer: where it names passages by ids that the file does not have, give a field citations. Else: "
+        "Number the passages in the prompt, and take citations of other numbers out of the answers.",
+        again="invented_citations, then citation_precision",
+    ),
+    Pattern(
+        "empty_retrieval",
+        {"empty_result_rate": "high"},
+        ("empty_retrieval",),
+        "many questions find nothing: a gap in the index, a filter, or a new kind of question",
+        "more questions find nothing than before: a gap in the index, a filter, or a new kind of question",
+        "Check ingestion and filters.",
+        again="empty_result_rate",
+        answerable=True,
+    ),
+    Pattern(
+        "traffic_shifted",
+        {"context_precision": "low"},
+        ("noise", "retrieval_miss"),
+        "",
+        "in production less of what is found is relevant than before: the corpus is stale, or the questions changed",
+        "Re-index, and refresh the evaluation set with questions of these days.",
+        leave="the prompt",
+        again="context_precision on traffic, and the set's own",
+        change=True,
+        traffic=True,
+    ),
+    Pattern(
+        "traffic_ungrounded",
+        {"faithfulness": "low"},
+        ("hallucinated", "contradicted", "noise"),
+        "",
+        "in production the answers keep less to the passages than before: too long a context, or bad documents came in",
+        "Hand on a smaller context; look through what was ingested last.",
+        leave="the embeddings",
+        again="faithfulness and context_tokens on traffic",
+        change=True,
+        traffic=True,
+    ),
+    Pattern(
+        "traffic_unanswered",
+        {"no_retrieval_rate": "high"},
+        ("empty_retrieval", "missed_refusal"),
+        "",
+        "in production more questions find no passage that is near enough: answers may be made up",
+        "Give a fallback answer where no passage reaches the score; fill the gap in the corpus.",
+        again="no_retrieval_rate, and faithfulness beside it",
+        change=True,
+        traffic=True,
+    ),
+    Pattern(
+        WORKING,
+        {"faithfulness": "high", "context_recall": "high"},
+        (),
+        "retrieval and grounding both work: keep watching",
+        "neither retrieval nor grounding fell against the baseline: keep watching",
+        "Nothing stands out: keep the complete run as the baseline of the next change, and gate on it.",
+        again="faithfulness and context_recall, after every change",
+    ),
+)
+
+
+__all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
+
+# what a pattern is read against, the most telling first
+STRENGTH = (BASELINE, ORACLE, POINTS)
+# what shows that more is handed on than before, the most telling first
+MORE = ("recall", "context_recall", "context_tokens")
+EVIDENCE = "context_recall"  # how much of the evidence is found
+
+
+class Match(NamedTuple):
+    """A pattern that holds.
+
+    Attributes:
+        pattern: which.
+        readings: the metrics that it rests on.
+        more: how more passages are handed on than in the baseline, where it rests on that; else "".
+        reading: what it means here: against a baseline, or of this run alone.
+    """
+
+    pattern: Pattern
+    readings: tuple[Reading, ...]
+    more: str
+    reading: str
+
+    @property
+    def against(self) -> str:
+        """What it was read against: another run, where one of its readings was, else starting points."""
+        sources = {reading.against for reading in self.readings}
+        return next(source for source in STRENGTH if source in sources)
+
+
+def matches(
+    summaries: Sequence[Summary], answerable: Sequence[Summary] | None = None, against: Against | None = None
+) -> list[Match]:
+    """The patterns that hold, in order. One whose metrics were not measured, or are unclear, does not.
+
+    Args:
+        summaries: over all examples.
+        answerable: over those not labelled unanswerable; None = nothing is labelled so.
+        against: what the run is held against; None = starting points alone.
+    """
+    held: list[Match] = []
+    for pattern in PATTERNS:
+        if pattern.oracle and any(match.pattern.oracle for match in held):
+            continue  # the metrics of the answer are asked in turn: the first one that is clear decides
+        of = answerable if pattern.answerable and answerable is not None else summaries
+        readings = _held(pattern, of, against or Against())
+        held += [readings] if readings is not None else []
+    return held
+
+
+def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> Match | None:
+    if pattern.relevant and barren(summaries):
+        return None
+    baseline = None if pattern.absolute else against.changed
+    if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
+        return None
+    if pattern.found and baseline is not None:
+        lost = against_run(EVIDENCE, "low", baseline.metrics, baseline.base.name)
+        if lost is not None:
+            return None
+    if pattern.oracle:
+        readings = _of_oracle(pattern, against)
+    elif baseline is not None:
+        base = baseline.base.name
+        readings = [against_run(name, wanted, baseline.metrics, base) for name, wanted in pattern.when.items()]
+    else:
+        readings = [against_point(name, wanted, summaries) for name, wanted in pattern.when.items()]
+    more = ""
+    if pattern.more and baseline is not None:
+        risen = rose(MORE, baseline.metrics, baseline.base.name)
+        more = against.more
+        readings = [*readings, risen] if risen is not None or not more else readings
+    known = tuple(reading for reading in readings if reading is not None)
+    if not known or len(known) < len(readings):
+        return None
+    changed = pattern.changed if baseline is not None else ""
+    return Match(pattern, known, more, changed or pattern.reading)
+
+
+def _of_oracle(pattern: Pattern, against: Against) -> list[Reading | None]:
+    """On oracle passages against the starting points; the run's own against the run on oracle passages."""
+    oracle = against.oracle
+    if oracle is None:
+        return [None]
+    there = [against_point(name, wanted, oracle.summaries, "oracle") for name, wanted in pattern.oracle.items()]
+    own = [against_run(name, wanted, oracle.gaps, oracle.name, ORACLE) for name, wanted in pattern.when.items()]
+    return [*there, *own]

@@ -1,0 +1,83 @@
+"""`ragauge cache`: what models said, kept once for all runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.core.errors import UsageError
+from ragauge.core.messages import plural
+from ragauge.verbs import command_options as options
+from ragauge.verbs.command_output import show, show_json
+
+app = typer.Typer(help="List, remove, export and import what models said: the replies that no run pays for twice.")
+File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.gz.")]
+
+
+@app.callback(invoke_without_command=True)
+def front(context: typer.Context, store: options.Store = "", as_json: options.Json = False) -> None:
+    """List, remove, export and import what models said: the replies that no run pays for twice."""
+    if context.invoked_subcommand is None:
+        list_replies(store, as_json)
+        return
+    for name in ("store", "as_json"):  # they would be passed over: the subcommand has its own
+        given = context.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            word = f"--{name.removeprefix('as_')}"
+            raise UsageError(f"{word} goes behind the command: ragauge cache {context.invoked_subcommand} … {word}")
+
+
+@app.command("list")
+def list_replies(store: options.Store = "", as_json: options.Json = False) -> None:
+    """List the stored replies by model and question, with their size and age."""
+    from ragauge.evaluation.cache import verb as cache
+
+    rows = cache.listed(store or None)
+    show_json(rows) if as_json else show(cache.table(rows))
+
+
+@app.command()
+def prune(
+    model: Annotated[str, typer.Option("--model", help="Only of this model, as the list prints it.")] = "",
+    question: Annotated[str, typer.Option("--question", help="Only to this question, such as verify_answer.")] = "",
+    before: Annotated[str, typer.Option("--before", help="Only older ones: a date, such as 2026-01-31 (UTC).")] = "",
+    failed: Annotated[bool, typer.Option("--failed", help="Only those without a verdict: filtered, cut off.")] = False,
+    store: options.Store = "",
+    yes: options.Yes = False,
+    as_json: options.Json = False,
+) -> None:
+    """Remove stored replies; asking the same again then costs again. Evidence and scores read from them stay."""
+    from ragauge.evaluation.cache import verb as cache
+
+    which = cache.Which(model, question, before, failed)
+    count = cache.count(which, store or None)
+    if count and not yes:
+        typer.confirm(f"Remove {count:,} stored replies?", abort=True, err=True)
+    removed = cache.prune(which, store or None) if count else 0
+    typer.echo(f"removed {removed:,} stored replies", err=True)
+    if as_json:
+        show_json({"removed": removed})
+
+
+@app.command("export")
+def write(output: File, store: options.Store = "", as_json: options.Json = False) -> None:
+    """Write every stored reply with what was asked, a JSON line each: the judged texts are in it, keys are not."""
+    from ragauge.evaluation.cache import verb as cache
+
+    count = cache.export(output, store or None)
+    typer.echo(f"wrote {output} ({plural(count, 'reply', 'replies')})", err=True)
+    if as_json:
+        show_json({"path": str(output), "replies": count})
+
+
+@app.command("import")
+def read(source: File, store: options.Store = "", as_json: options.Json = False) -> None:
+    """Take in replies that another store exported, all of the file or nothing; what is there already stays."""
+    from ragauge.evaluation.cache import verb as cache
+
+    added, there = cache.take_in(source, store or None)
+    typer.echo(f"added {plural(added, 'reply', 'replies')}; {there:,} were there already", err=True)
+    if as_json:
+        show_json({"added": added, "already_there": there})

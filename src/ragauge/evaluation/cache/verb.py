@@ -1,0 +1,204 @@
+"""What models said, kept once for all runs: listed, removed, carried to another store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import DataError, UnknownName, UsageError
+from ragauge.verbs.files import make_folder
+from ragauge.verbs.sources import store_url
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.store.replies import ReplyInfo
+    from ragauge.store.store_access import Store
+
+NO_REPLIES = "No replies are stored yet. A model judge brings them: ragauge evaluate FILE --judge openai:MODEL"
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which replies: those that match all that is given; everything where nothing is.
+
+    Attributes:
+        model: as `ragauge cache` lists it, such as openai:gpt-5-mini.
+        question: such as verify_answer.
+        before: a date or time; older ones. Without a zone it is UTC.
+        failed: only those in which the model gave nothing to read: filtered, cut off.
+    """
+
+    model: str = ""
+    question: str = ""
+    before: str = ""
+    failed: bool = False
+
+
+def listed(store: str | None = None) -> list[dict[str, Any]]:
+    """The stored replies by model and question, as JSON types."""
+    from ragauge.store.store_access import open_store
+
+    with open_store(store_url(store)) as opened:
+        return [_row(group) for group in opened.replies.groups()]
+
+
+def _row(group: ReplyInfo) -> dict[str, Any]:
+    return {
+        "model": str(group.model),
+        "question": group.question,
+        "replies": group.n,
+        "failed": group.failed,
+        "bytes": group.bytes,
+        "first": group.first,
+        "last": group.last,
+    }
+
+
+def count(which: Which, store: str | None = None) -> int:
+    """How many replies match.
+
+    Raises:
+        UnknownName: no reply is by this model, or to this question.
+        UsageError: a date that cannot be read.
+    """
+    from ragauge.store.store_access import open_store
+
+    with open_store(store_url(store)) as opened:
+        return opened.replies.matching(**_conditions(which, opened))
+
+
+def prune(which: Which, store: str | None = None) -> int:
+    """Removes the replies that match; returns how many. Evidence and scores that were read from them stay.
+
+    Raises:
+        UnknownName: no reply is by this model, or to this question.
+        UsageError: a date that cannot be read.
+    """
+    from ragauge.store.store_access import open_store
+
+    with open_store(store_url(store)) as opened:
+        return opened.replies.prune(**_conditions(which, opened))
+
+
+def _conditions(which: Which, store: Store) -> dict[str, Any]:
+    groups = store.replies.groups()
+    models, questions = {str(group.model) for group in groups}, {group.question for group in groups}
+    if which.model and which.model not in models:
+        raise UnknownName("stored reply by the model", which.model, models)
+    if which.question and which.question not in questions:
+        raise UnknownName("stored reply to the question", which.question, questions)
+    return {
+        "model": which.model,
+        "question": which.question,
+        "before": _moment(which.before),
+        "failed_only": which.failed,
+    }
+
+
+def _moment(text: str) -> str:
+    """A date or time as the store writes it."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--before: expected a date such as 2026-01-31, got {text!r}.") from None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def export(path: Path, store: str | None = None) -> int:
+    """Writes every reply with its ask as a JSON line, whole or not at all; returns how many.
+
+    Raises:
+        UsageError: the file's name does not end in .jsonl or .jsonl.gz.
+    """
+    from ragauge.core.jsonl_files import written
+    from ragauge.store.store_access import open_store
+
+    if not path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+        raise UsageError(f"{path}: expected a file that ends in .jsonl or .jsonl.gz.")
+    make_folder(path)
+    n = 0
+    with open_store(store_url(store)) as opened, written(path) as file:
+        for line in opened.replies.lines():
+            file.write(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n")
+            n += 1
+    return n
+
+
+def take_in(path: Path, store: str | None = None) -> tuple[int, int]:
+    """Reads such a file in, all of it or nothing: (added, already there).
+
+    Raises:
+        DataError: a line that is none, or whose key does not follow from its ask.
+    """
+    from ragauge.store.store_access import open_store
+
+    if not path.is_file():
+        raise DataError("no such file.", source=str(path), hint="ragauge cache export FILE.jsonl writes one.")
+    with open_store(store_url(store)) as opened:
+        try:
+            return opened.replies.add_lines(_lines(path))
+        except DataError as error:
+            raise error if error.source else DataError(str(error), source=str(path)) from None
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    from ragauge.readers.lines import lines
+
+    for n, text in lines(path):
+        if not text.strip():
+            continue
+        try:
+            reply = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"is no JSON: {error}.", source=str(path), line=n) from None
+        if not isinstance(reply, dict):
+            raise DataError(f"expected an object, got {type(reply).__name__}.", source=str(path), line=n)
+        yield reply
+
+
+def size(count: int) -> str:
+    """Bytes as people read them.
+
+    >>> size(900), size(1_234), size(56_700_000)
+    ('900 B', '1.2 kB', '56.7 MB')
+    """
+    if count < 1_000:
+        return f"{count} B"
+    for unit, power in (("kB", 1), ("MB", 2), ("GB", 3)):
+        if count < 1_000 ** (power + 1) or unit == "GB":
+            return f"{count / 1_000**power:.1f} {unit}"
+    raise AssertionError
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The list for a terminal."""
+    from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
+    from ragauge.rendering.words import safe
+    from ragauge.rendering.writers.terminal import terminal
+
+    if not rows:
+        return terminal([ReportSection(lead=(NO_REPLIES,))])
+    total = {name: sum(row[name] for row in rows) for name in ("replies", "failed", "bytes")}
+    feet = [f"{total['replies']:,}", f"{total['failed']:,}", size(total["bytes"])] if len(rows) > 1 else [""] * 3
+    counts = zip(("replies", "failed", "size"), feet, strict=True)
+    heads = (
+        ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""),
+        ReportColumn("question", whole=True),
+        *(ReportColumn(name, "number", whole=True, foot=foot) for name, foot in counts),
+        ReportColumn("first", whole=True),
+        ReportColumn("last", whole=True),
+    )
+    shown = []
+    for row in rows:
+        times = (row[name][:16].replace("T", " ") for name in ("first", "last"))
+        numbers = f"{row['replies']:,}", f"{row['failed']:,}", size(row["bytes"])
+        shown.append((safe(row["model"]), row["question"], *numbers, *times))
+    return terminal([ReportSection(table=ReportTable(heads, tuple(shown)))])

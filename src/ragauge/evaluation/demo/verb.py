@@ -1,0 +1,113 @@
+"""The demo: a real RAG over a small corpus, evaluated in three configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.messages import command
+from ragauge.evaluation.evaluate.verb import evaluated
+from ragauge.evaluation.scorecard.result import Scorecard
+from ragauge.verbs.coroutines import plain
+from ragauge.verbs.evaluate_options import EvaluateOptions
+from ragauge.verbs.sources import Answered, InputSource, store_url
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.engine.execute import Progress
+    from ragauge.rendering.sections import ReportSection, ReportTable, Wording
+
+HEADLINE = ("recall@5", "context_recall", "faithfulness", "fabricated_specifics", "answer_correctness")
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The three scorecards and where their reports are.
+
+    Attributes:
+        cards: name of the configuration -> scorecard.
+        about: name -> what was planted.
+        paths: name -> report.
+    """
+
+    cards: Mapping[str, Scorecard]
+    about: Mapping[str, str]
+    paths: Mapping[str, Path]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON types."""
+        return {
+            name: {"about": self.about[name], "report": str(self.paths[name]), **card.to_dict()}
+            for name, card in self.cards.items()
+        }
+
+    def to_terminal(self) -> RenderableType:
+        """One table of the three, the verdict on each, and where the reports are."""
+        from ragauge.rendering.writers.terminal import terminal
+
+        return terminal(self._sections())
+
+    def _sections(self) -> Iterator[ReportSection]:
+        from ragauge.rendering.sections import Phrase, ReportSection
+        from ragauge.rendering.verdict_texts import verdict
+
+        first = next(iter(self.cards.values()))
+        yield ReportSection(
+            lead=(
+                "A question-answering system over the manual, policies and release notes of a backup appliance.",
+                f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.",
+            )
+        )
+        yield ReportSection(table=self._table(first))
+        for name, card in self.cards.items():
+            causes = (f"  cause {cause}: {count}" for cause, count in list(card.causes.items())[:3])
+            where = Phrase(f"  report {self.paths[name]}", "link")
+            heading = f"{name}: ", Phrase(self.about[name], "faint")
+            yield ReportSection(heading, lead=(verdict(card.card), *causes, where))
+        report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
+        yield ReportSection(lead=("See one in full:",), commands=(report, example))
+
+    def _table(self, first: Scorecard) -> ReportTable:
+        from ragauge.core.messages import number
+        from ragauge.rendering.sections import Phrase, ReportColumn, ReportTable
+        from ragauge.rendering.words import ARROWS, interval, with_error
+
+        rows: list[tuple[Wording, ...]] = []
+        for name in HEADLINE:
+            summaries = [card[name] for card in self.cards.values()]
+            cells = (f"{number(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
+            rows.append((name + ARROWS[first[name].direction].strip(), *cells))
+            if any(summary.judged for summary in summaries):
+                errors = ("  including judge error", *map(with_error, summaries))
+                rows.append(tuple(Phrase(cell, "faint") for cell in errors))
+        heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)  # fits 80
+        return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
+
+
+async def demo_async(
+    output: Path = Path("demo-report.html"),
+    store: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Demo:
+    """Answers the demo's questions with three systems, evaluates each, and writes a report for each.
+
+    Args:
+        output: the first report; the others carry the configuration's name.
+        store: URL of the store.
+        progress: called with what is done.
+    """
+    from ragauge.evaluation.demo.systems import demo_runs
+
+    cards, about, paths = {}, {}, {}
+    for number, run in enumerate(demo_runs()):
+        source = InputSource((Answered("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config)
+        card = await evaluated(EvaluateOptions(source, store=store_url(store), progress=progress))
+        path = output if number == 0 else output.with_name(f"{output.stem}-{run.name}{output.suffix}")
+        cards[run.name], about[run.name], paths[run.name] = card, run.about, card.save(path)
+    return Demo(cards, about, paths)
+
+
+demo = plain(demo_async)

@@ -1,0 +1,24 @@
+"""`ragauge docs`: the pages of documentation, without a network."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragauge.verbs.command_output import show
+
+
+def docs(
+    topic: Annotated[str, typer.Argument(help="A page, such as gates; the list of all when left out.")] = "",
+) -> None:
+    """Print a page of the documentation, or list the pages."""
+    from ragauge.evaluation.docs import verb as manual
+
+    if topic:
+        typer.echo(manual.page(topic))
+        return
+    titles = manual.titles()
+    width = max(map(len, titles), default=0)
+    for name, title in titles.items():
+        show(f"{name:<{width}}  {title}")

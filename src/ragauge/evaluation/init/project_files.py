@@ -1,0 +1,380 @@
+"""The files that `ragauge init` writes, as text.
+
+What has to be installed for a project's system to be imported: from its own files, else from what it imports.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from shlex import join, quote
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.origin import requirement, source
+from ragauge.gating.decide import LEAST, USUAL, examples_for, points
+from ragauge.verbs.git import remote_commit
+
+if TYPE_CHECKING:
+    from ragauge.evaluation.init.detection import Candidate
+
+FILES = (
+    "requirements.txt",
+    "requirements/base.txt",
+    "requirements/main.txt",
+    "requirements/prod.txt",
+    "requirements/requirements.txt",
+)
+NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+VARIABLE = "RAGAUGE"  # of a repository: what pip installs where only this machine has this ragauge
+IN_VARIABLE = f"${{{{ vars.{VARIABLE} }}}}"
+LISTED = "ragauge-needs.txt"  # in the runner's temporary folder
+FROM_PYPROJECT = (
+    "python -c \"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], "
+    f'sep=\'\\n\')" > "$RUNNER_TEMP/{LISTED}"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a workflow installs.
+
+    Attributes:
+        before: a shell line that comes before; "" for none.
+        install: what pip is given beside ragauge, as in a shell.
+        source: the file that says so; "" = the imports do.
+        unknown: module that is imported -> the file that imports it, where nothing here says what brings it.
+    """
+
+    before: str = ""
+    install: str = ""
+    source: str = ""
+    unknown: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def said(self) -> str:
+        """What is not known, in a sentence; "" where all is."""
+        if not self.unknown:
+            return ""
+        names = ", ".join(f"{module} (in {path})" for module, path in self.unknown)
+        return f"what brings {names} is not known: it is not installed here"
+
+
+def needs_of(root: Path, imports: Mapping[str, str]) -> Needs:
+    """What a project needs.
+
+    Args:
+        root: of the project.
+        imports: dotted module from outside of the project and the standard library -> a file that imports it.
+    """
+    for name in FILES:
+        if (root / name).is_file():
+            lines = (root / name).read_text(encoding="utf-8", errors="replace").splitlines()
+            more, _ = _beside(imports, lines)
+            return Needs("", " ".join([f"-r {name}", *more]), name)
+    project = _pyproject(root / "pyproject.toml")
+    listed = project.get("project", {}).get("dependencies")
+    if "build-system" in project or "poetry" in project.get("tool", {}) or (root / "setup.py").is_file():
+        more = _beside(imports, listed)[0] if isinstance(listed, list) else []
+        return Needs("", " ".join([".", *more]), "pyproject.toml" if project else "setup.py")
+    if isinstance(listed, list):
+        more, _ = _beside(imports, listed)
+        return Needs(FROM_PYPROJECT, " ".join([f'-r "$RUNNER_TEMP/{LISTED}"', *more]), "pyproject.toml")
+    more, unknown = _beside(imports, ())
+    return Needs("", " ".join(more), "", unknown)
+
+
+def _pyproject(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _beside(imports: Mapping[str, str], listed: Iterable[Any]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+    """Requirements for imports that a list does not bring, and imports of which nothing here says what brings them."""
+    brought = _closure({_normal(name[1]) for line in listed if (name := NAME.match(str(line)))})
+    wanted: dict[str, str] = {}
+    unknown = []
+    for module, path in imports.items():
+        distributions = _distributions(module)
+        if not distributions and not {_normal(module.partition(".")[0]), _normal(module)} & brought:
+            unknown.append((module, path))
+        if distributions and not {_normal(distribution) for distribution in distributions} & brought:
+            wanted[distributions[0]] = metadata.version(distributions[0])
+    brought_by_others = {name for other in wanted for name in _closure({_normal(other)}) - {_normal(other)}}
+    kept = sorted(name for name in wanted if _normal(name) not in brought_by_others)
+    return [quote(f"{name}=={wanted[name].partition('+')[0]}") for name in kept], tuple(unknown)
+
+
+@cache
+def _installed() -> Mapping[str, list[str]]:
+    """Top-level package -> the distributions that bring something of it."""
+    return metadata.packages_distributions()
+
+
+def _distributions(module: str) -> list[str]:
+    """The installed distributions that bring a module; where several share its package, those with this very module."""
+    first = module.partition(".")[0]
+    distributions = [
+        distribution for distribution in dict.fromkeys(_installed().get(first, ())) if distribution != "ragauge"
+    ]
+    if len(distributions) <= 1:
+        return distributions
+    folder = module.replace(".", "/")
+    files = {f"{folder}.py", f"{folder}/__init__.py"}
+    exact = [name for name in distributions if any(str(path) in files for path in metadata.files(name) or ())]
+    return exact or distributions
+
+
+def _closure(names: Collection[str]) -> frozenset[str]:
+    """Distributions, and those that they need in turn, as far as they are installed."""
+    seen: set[str] = set()
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            requires = metadata.requires(name) or ()
+        except metadata.PackageNotFoundError:
+            continue
+        left += [_normal(match[1]) for line in requires if "extra ==" not in line and (match := NAME.match(line))]
+    return frozenset(seen)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+SYSTEM = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
+
+It takes the question and returns text, or a dict such as {{"answer": …, "passages": [{{"doc_id": …, "text": …}}]}}.
+ragauge docs systems lists all that may be returned. Without passages, only the answer can be judged.
+"""
+{path}
+from {module} import {name} as system
+'''
+FACTORY = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it at will.
+
+What it may return: ragauge docs systems. Without passages, only the answer can be judged.
+"""
+{path}
+import {module}
+
+system = {factory}
+'''
+CALL = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
+
+A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
+(ragauge docs systems).
+"""
+{path}
+import {module}
+{instance}
+
+{is_async}def system(query):
+    """Answer and passages for a question."""
+{body}
+'''
+SOURCES = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "{root}"))
+"""
+CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
+# What a change must not break. Drops are measured from a baseline, with intervals: see ragauge docs gates.
+{size}{columns}
+gate:
+  max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
+  rules:
+{rules}
+    # Levels depend on judge, corpus and questions. Write them when you know yours; these are starting points only:
+    # - {{metric: faithfulness, min: 0.85}}
+    # - {{metric: answer_relevance, min: 0.75}}
+    # - {{metric: "context_precision:unit=sentence", min: 0.70, on_fail: warn}}     # of sentences, not of passages
+    # Once examples carry the tag "regression":
+    # - {{tag: regression, must_pass: true}}
+"""
+WORKFLOW = """name: ragauge
+on: pull_request
+jobs:
+  evaluate:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+        with: {{fetch-depth: 0}}
+      - uses: actions/setup-python@v5
+        with: {{python-version: "{python}"}}
+{install}
+      - name: Evaluate the base branch
+        run: |
+          git checkout -q ${{{{ github.event.pull_request.base.sha }}}}
+          if [ -f ragauge.yaml ]; then ragauge run {command} --name base --evaluate -q; fi
+      - name: Evaluate this change
+        run: |
+          git checkout -q ${{{{ github.event.pull_request.head.sha }}}}
+          ragauge run {command} --name change --evaluate -q
+      - name: Gate
+        run: |
+          if ragauge show base > /dev/null 2>&1
+          then ragauge gate change --baseline base
+          else echo "The base branch has no ragauge.yaml: there is nothing to hold this change against yet."
+          fi
+      - run: ragauge report change -o report.html
+        if: always()
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with: {{name: ragauge-report, path: report.html}}
+"""
+ASKED = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
+OPENERS = [  # what any system can be asked before its users' questions are there
+    {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
+    {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
+    {"query_id": "s3", "query": "What should a new user know first?", "tags": ["starter"]},
+]
+DOCUMENTS = {  # of an example for a folder in which there is nothing yet
+    "returns": "# Returns\n\nA kettle can be returned within 30 days of delivery. The refund arrives within a week.\n",
+    "delivery": "# Delivery\n\nParcels leave the warehouse within two working days. Islands wait for a week.\n",
+    "care": "# Care\n\nDescale the kettle every three months. Never put it into the dishwasher.\n",
+}
+EXAMPLES = [
+    {
+        "query_id": "q1",
+        "query": "Within how many days can a kettle be returned?",
+        "relevant": {"returns": 1},
+        "reference_answer": "Within 30 days of delivery.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q2",
+        "query": "When do parcels leave the warehouse?",
+        "relevant": {"delivery": 1},
+        "reference_answer": "Within two working days.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q3",
+        "query": "How often should the kettle be descaled?",
+        "relevant": {"care": 1},
+        "reference_answer": "Every three months.",
+        "answerable": True,
+        "tags": ["starter"],
+    },
+    {
+        "query_id": "q4",
+        "query": "Which colours does the kettle come in?",
+        "relevant": {},
+        "answerable": False,
+        "tags": ["starter"],
+    },
+]
+DROPS = {  # what a rule needs -> the rule
+    "relevant": "{{metric: recall@5, max_drop: {points} points}}",
+    "answers": "{{metric: faithfulness, max_drop: {points} points}}",
+    "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
+    "answerable": "{{metric: refusal_correctness, max_drop: {points} points, on_fail: warn}}",
+}
+
+
+def system(candidate: Candidate) -> str:
+    """The adapter of something that was found."""
+    module, _, name = candidate.target.partition(":")
+    path = SOURCES.format(root=candidate.root) if candidate.root else ""
+    form = candidate.form
+    if not form.call:
+        if form.factory:
+            return FACTORY.format(path=path, module=module, factory=form.factory)
+        return SYSTEM.format(module=module, name=name, path=path)
+    is_async, call = ("async ", f"await {form.call}") if form.is_async else ("", form.call)
+    lines = [f"reply = {call}", f"return {form.reply}"] if form.reply else [f"return {call}"]
+    body = "\n".join(f"    {line}" for line in lines)
+    instance = f"\ninstance = {form.factory}\n" if form.factory else ""
+    return CALL.format(module=module, path=path, instance=instance, is_async=is_async, body=body)
+
+
+def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
+    """ragauge.yaml with the rules that so many examples can decide.
+
+    Args:
+        counts: key of DROPS -> to how many examples of the eval set its rule applies.
+        options: with which commands read the eval set.
+    """
+    enough = {key for key in DROPS if counts.get(key, 0) >= LEAST}
+    kept = [key for key in DROPS if key in (enough or {key for key, n in counts.items() if n})]
+    rules = [f"    - {DROPS[key].format(points=points(counts[key]))}" for key in kept]
+    rules += [
+        f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
+        for key in DROPS
+        if counts.get(key) and key not in kept
+    ]
+    columns = f"\n# ragauge run and ragauge validate --set read its file with: {join(options)}" if options else ""
+    failed = max(2, -(-100 // max(LEAST, counts["answers"])))
+    return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}", columns=columns)
+
+
+def size(counts: Mapping[str, int]) -> str:
+    """What the number of questions can decide, in a sentence."""
+    n = counts["answers"]
+    if n < LEAST:
+        return f"{n} questions decide nothing: every rule says not enough data before there are {LEAST}."
+    if points(n) == USUAL:
+        return f"{n:,} questions decide a drop of {USUAL} points."
+    return (
+        f"{n} questions decide a drop of {points(n)} points; {USUAL} points take about "
+        f"{examples_for(USUAL / 100)} (ragauge validate --set)."
+    )
+
+
+def workflow(words: Sequence[str], needs: Needs) -> str:
+    """The workflow of a pull request.
+
+    Args:
+        words: the system, its questions and how they are read, as `ragauge run` takes them.
+        needs: what is to be installed.
+    """
+    python = ".".join(map(str, sys.version_info[:2]))
+    return WORKFLOW.format(python=python, install=_install(needs), command=join(words))
+
+
+def asked_in(workflow: str) -> str:
+    """What a workflow asks, as `workflow` was given it; "" where it is none of these."""
+    match = ASKED.search(workflow)
+    return match[1] if match is not None else ""
+
+
+def _install(needs: Needs) -> str:
+    """The step that installs, with what is not known as a comment."""
+    origin = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
+    lines = [f"      # what the system imports, {origin}"] if needs.install else []
+    lines += [
+        f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
+        for module, path in needs.unknown
+    ]
+    wanted = _published()
+    if not wanted:
+        lines.append(
+            f"      # ADD {VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG"
+        )
+    command = f'pip install "{wanted or IN_VARIABLE}" {needs.install}'.rstrip()
+    if needs.before:
+        return "\n".join([*lines, "      - run: |", f"          {needs.before}", f"          {command}"])
+    return "\n".join([*lines, f"      - run: {command}"])
+
+
+def _published() -> str:
+    """What pip takes for this ragauge on another machine; "" where only this one has it."""
+    folder = source().removeprefix("file://")
+    if not Path(folder).exists():
+        return requirement()
+    address = remote_commit(folder)
+    return f"ragauge @ {address}" if address else ""

@@ -1,0 +1,78 @@
+"""`/glossary` and `/glossary/M`: what is measured, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import UsageError
+from ragauge.dashboard.site import NoSuchPage, Site, asked_of
+from ragauge.evaluation.metric_list import verb as catalogue
+
+if TYPE_CHECKING:
+    from starlette.datastructures import QueryParams
+
+# where facts are from that no judge is asked for
+ORIGINS = {"response": "recorded with the answer", "set": "of the test set", "labels": "from labels of the set"}
+
+
+@dataclass(frozen=True)
+class GlossaryPage:
+    """Every metric and preset.
+
+    Attributes:
+        site: what is served.
+        value: as `ragauge metrics --json` prints them.
+    """
+
+    site: Site
+    value: dict[str, Any]
+
+    def html(self) -> str:
+        """The page."""
+        return self.site.render("glossary.html", "glossary", **self.value)
+
+
+@dataclass(frozen=True)
+class MetricPage:
+    """One metric.
+
+    Attributes:
+        site: what is served.
+        value: as `ragauge metrics NAME --json` prints it.
+        written: what stands in its file, in parts.
+    """
+
+    site: Site
+    value: dict[str, Any]
+    written: Any
+
+    def html(self) -> str:
+        """The page."""
+        needs = tuple(map(_needed, self.value["needs"].values()))
+        return self.site.render("metric.html", "glossary", metric=self.value, written=self.written, needs=needs)
+
+
+def _needed(fact: str) -> str:
+    """A fact that a metric needs, and where it is from."""
+    source, _, name = fact.partition(".")
+    return f"{name.replace('_', ' ')} ({ORIGINS.get(source, f'asked of the judge as {source}')})"
+
+
+def page(site: Site, given: QueryParams) -> GlossaryPage:
+    """All of them."""
+    asked_of(given, ())
+    return GlossaryPage(site, catalogue.listed())
+
+
+def one(site: Site, given: QueryParams, metric: str) -> MetricPage:
+    """The metric that an address names.
+
+    Raises:
+        NoSuchPage: no such metric; the nearest are in the text.
+    """
+    asked_of(given, ())
+    try:
+        return MetricPage(site, catalogue.one(metric), catalogue.written(metric))
+    except UsageError as error:
+        raise NoSuchPage(str(error)) from error

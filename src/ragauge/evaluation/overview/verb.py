@@ -1,0 +1,113 @@
+"""What somebody who opens the dashboard wants to know first: how the newest run of each set turned out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragauge.comparison.baselines.baseline_choice import Bases
+from ragauge.evaluation.overview.default_comparison import held_in
+from ragauge.evaluation.runs.run_rows import RunRow, row_without_verdict
+from ragauge.verbs.sources import store_url
+from ragauge.verbs.summary_refresh import renew_means
+
+if TYPE_CHECKING:
+    from ragauge.core.response import Run
+    from ragauge.store.run_list import RunFacts
+    from ragauge.store.store_access import Store
+
+MOST_SETS = 6
+LOOKED_AT = 200  # runs, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """The newest evaluated run of a set.
+
+    Attributes:
+        row: as lists show it, without its verdict.
+        against: id of the run that it is held against; "" for none.
+        why: it is that one.
+        verdict: what came of it, in a sentence.
+        change: what changed since that run, in a sentence; "" without one.
+        first: the first thing to do; "" for nothing.
+        worst_segment: (column, value, cause) of the segment where the first finding is most frequent; () for none. The
+            cause is "" where the finding is no cause of single failures.
+    """
+
+    row: RunRow
+    against: str
+    why: str
+    verdict: str
+    change: str
+    first: str
+    worst_segment: tuple[str, ...]
+
+    def where(self) -> dict[str, str]:
+        """The filter of the examples that the first finding counts in that segment, the worst first."""
+        if not self.worst_segment:
+            return {}
+        column, value, cause = self.worst_segment
+        named = {"cause": cause} if cause else {}
+        return {f"segment.{column}": value, **named, "status": "failed", "sort": "quality"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOverview:
+    """What the first page shows.
+
+    Attributes:
+        newest: per set, the set that moved last first; traffic apart.
+        unfinished: runs in flight, and those that stopped before their end.
+        runs: whether there is any run at all.
+    """
+
+    newest: tuple[NewestRun, ...]
+    unfinished: tuple[RunRow, ...]
+    runs: bool
+
+
+def overview(*, store: str | None = None) -> StoreOverview:
+    """The newest evaluated run of each set, each held against another, and runs in flight.
+
+    A run is held against the baseline of its set, else what it was last evaluated against, else the run before it.
+
+    Args:
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+    """
+    from ragauge.store.store_access import open_store
+
+    with open_store(store_url(store)) as opened:
+        renew_means(opened)
+        listed, bases = opened.runs.list(LOOKED_AT), Bases(opened)
+        facts = opened.run_list.facts([run.run_id for run in listed])
+        rows = [(run, row_without_verdict(run, facts[run.run_id])) for run in listed if run.run_id in facts]
+        by_set: dict[tuple[str, str], tuple[Run, RunRow]] = {}  # traffic is of no set
+        for run, row in rows:
+            if row.headline and row.state == "finished":
+                by_set.setdefault((row.kind, row.set), (run, row))
+        chosen = [*by_set.values()][:MOST_SETS]
+        newest = tuple(_newest(opened, run, row, (facts[run.run_id], bases)) for run, row in chosen)
+    unfinished = tuple(row for _, row in rows if row.state in ("in flight", "stopped"))
+    return StoreOverview(newest, unfinished, bool(rows))
+
+
+def _newest(store: Store, run: Run, row: RunRow, known: tuple[RunFacts, Bases]) -> NewestRun:
+    """A run beside what it is held against."""
+    from ragauge.comparison.tables.words import against
+    from ragauge.rendering.verdict_texts import first_thing, verdict
+
+    held = held_in(store, run, known=known)
+    card = held.shown.card
+    first = card.findings[0] if card.findings else None
+    column, _, value = first.segment.partition("=") if first is not None else ("", "", "")
+    cause = first.cause if first is not None and first.cause in card.causes else ""
+    return NewestRun(
+        row,
+        held.base.run_id if held.base is not None else "",
+        held.why,
+        verdict(card),
+        against(card),
+        first_thing(card),
+        (column, value, cause) if column else (),
+    )

@@ -1,0 +1,393 @@
+"""An eval set as tests: evaluated once for all processes of a test session, then looked at example by example."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import RagaugeError, UsageError
+from ragauge.core.messages import command, speaking_of
+
+if TYPE_CHECKING:
+    from ragauge.core.example import EvalSet
+    from ragauge.core.response import Passage
+    from ragauge.evaluation.scorecard.result import Scorecard
+    from ragauge.scores.results.scorecard import ExampleView
+
+MOST_TEXT = 600  # characters of an answer that a failure prints
+PATIENCE = 24 * 3600.0  # seconds to wait for the process that evaluates
+
+
+class ExampleOpen(Exception):  # noqa: N818 - what happened
+    """An example neither failed nor passed: it is unclear or was not judged; the text says why."""
+
+    __module__ = "builtins"
+
+
+class ExampleFailed(AssertionError):  # noqa: N818 - what happened
+    """An example does not meet what a test wants of it; the text holds its question, answer, cause and what to do."""
+
+    __module__ = "builtins"  # as of pytest's own: a line of the summary begins with what fell short, not with a path
+
+
+@dataclass(frozen=True)
+class RegressionInputs:
+    """What is evaluated for tests.
+
+    Attributes:
+        sources: of recorded answers one (questions with answers) or two (the set, then the answers); of a system the
+            set alone. A path, a list of dicts, an EvalSet.
+        system: what answers the questions, as `run` takes it; None = the answers are recorded.
+        metrics: names and presets; () = the default preset.
+        judge: who answers what labels do not.
+        name: of the run.
+        keep: segment column or "tag" -> value; only examples that match.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        settings: of the system, as `run` takes them.
+        concurrency: questions to the system under way, at most.
+    """
+
+    sources: tuple[Any, ...]
+    system: Any = None
+    metrics: tuple[str, ...] = ()
+    judge: str = "local"
+    name: str = ""
+    keep: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+    settings: Any = None
+    concurrency: int = 4
+
+    def __post_init__(self) -> None:
+        most = 1 if self.system is not None else 2
+        if not 1 <= len(self.sources) <= most:
+            takes = "one file with answers, or set and answers" if most == 2 else "the set alone beside a system"
+            raise UsageError(f"ragauge takes {takes}; got {len(self.sources)} sources.")
+
+    @property
+    def key(self) -> str:
+        """The same for the same wish in every process of a session."""
+        from ragauge.core.identity import digest
+
+        what = [_said(item) for item in self.sources], _said(self.system), _said(self.settings)
+        more = self.metrics, self.judge, self.name, dict(self.keep), dict(self.columns), self.segments
+        return digest(json.loads(json.dumps([what, more], default=str)))[:24]
+
+    def keys(self) -> list[tuple[str, int]]:
+        """(query_id, repeat) of the examples, in the order of the source.
+
+        Raises:
+            DataError: a source that cannot be read.
+            UsageError: no example matches.
+        """
+        if self.system is not None:
+            query_ids = [(example.query_id, 0) for example in self.eval_set().examples if _kept(example, self.keep)]
+        else:
+            query_ids = [
+                (record.example.query_id, record.response.repeat if record.response else 0)
+                for record in self._records()
+                if _kept(record.example, self.keep)
+            ]
+        if not query_ids:
+            asked = " and ".join(f"{column}={value}" for column, value in self.keep.items())
+            raise UsageError(f"no example of {_said(self.sources[0])} matches {asked or 'anything'}.")
+        return query_ids
+
+    def eval_set(self) -> EvalSet:
+        """The questions."""
+        from ragauge.core.example import EvalSet
+        from ragauge.readers.source import read_set
+
+        (source, *_) = self.sources
+        if isinstance(source, EvalSet):
+            return source
+        return read_set(source, columns=self.columns, segments=self.segments)
+
+    def _records(self) -> Iterator[Any]:
+        from ragauge.readers import source
+
+        more: dict[str, Any] = {"columns": self.columns, "segments": self.segments}
+        return source.joined(*self.sources, **more) if len(self.sources) == 2 else source.records(*self.sources, **more)
+
+
+class TestedExample:
+    """One example of an evaluated set, as a test sees it.
+
+    Attributes:
+        card: the scorecard of the whole set.
+        view: the example with its response, evidence, scores and cause.
+    """
+
+    __test__ = False  # no class of tests, whatever its name begins with
+
+    def __init__(self, card: Scorecard, view: ExampleView, store: str, *, whole: bool) -> None:
+        self.card, self.view = card, view
+        self._store, self._whole = store, whole
+
+    @property
+    def query_id(self) -> str:
+        """Identity of the example."""
+        return self.view.example.query_id
+
+    @property
+    def query(self) -> str:
+        """The question."""
+        return self.view.example.query
+
+    @property
+    def answer(self) -> str | None:
+        """What the system answered; None when it did not."""
+        return self.view.response.answer
+
+    @property
+    def passages(self) -> Sequence[Passage]:
+        """What the generator saw, in order."""
+        return self.view.response.passages or ()
+
+    @property
+    def cause(self) -> str:
+        """Why the example failed, such as retrieval_miss; "" when it did not."""
+        return "" if self.view.cause is None else self.view.cause.name or "unnamed"
+
+    def __getitem__(self, metric: str) -> float | None:
+        """A metric's score; None where it is undefined for this example, or does not apply to it.
+
+        Raises:
+            UsageError: it was not evaluated, or could not be scored.
+        """
+        score = self.view.scores[self._checked(metric)]
+        if score.status == "failed":
+            raise UsageError(f"{self.query_id}: {metric} could not be scored: {score.reason}")
+        return score.value if score.status == "scored" else None
+
+    def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
+        """Holds the example to what is wanted of it.
+
+        Without arguments it fails where the example failed; where that is unclear, or the example was not judged, the
+        test is skipped with the reason (--ragauge-strict fails it). Otherwise each metric must reach its number: at
+        least, for metrics that should be high, at most, for those that should be low. A metric that the judge cannot
+        read here skips the test likewise. A metric that is undefined for this example, or does not apply to it, is
+        passed by; one that applies to none of the set is refused.
+
+        Args:
+            wanted: printed name -> number, for names such as "recall@5".
+            more: the same for plain names: faithfulness=0.8.
+
+        Raises:
+            ExampleFailed: it does not; the text says what, why and what to look at.
+            ExampleOpen: it is unclear or was not judged; the plugin makes this a skip.
+            UsageError: a metric that was not evaluated, or applies to no example: the check could never fail.
+        """
+        __tracebackhide__ = True
+        asked = {**(wanted or {}), **more}
+        if not asked:
+            if self.view.cause is not None:
+                raise ExampleFailed(self.facts())
+            if self.view.reason:
+                from ragauge.rendering.verdict_texts import VERDICTS
+
+                raise ExampleOpen(f"{self.query_id}: {VERDICTS[self.view.verdict]}: {self.view.reason}")
+            return
+        short = [problem for name, bound in asked.items() if (problem := self._short(name, bound))]
+        if short:
+            raise ExampleFailed(self.facts("; ".join(short)))
+        unread = [name for name in asked if self.view.scores[self._checked(name)].status == "not_read"]
+        if unread:
+            reason = self.view.scores[self._checked(unread[0])].reason
+            raise ExampleOpen(f"{self.query_id}: {', '.join(unread)} not read: {reason}")
+
+    def facts(self, failed: str = "") -> str:
+        """Question, answer, cause with its facts, and the command that explains every number."""
+        view, cause = self.view, self.view.cause
+        answer = "(none)" if self.answer is None else _cut(self.answer)
+        error = view.response.error
+        lines = [("question", _cut(self.query)), ("answer", answer)]
+        lines += [("error", _cut(error))] if error else []
+        if cause is not None:
+            where = f" ({cause.component})" if cause.component else ""
+            lines.append(("cause", f"{self.cause}{where}: {_cut(cause.decided_by) or 'the facts decide nothing'}"))
+            lines += [("fix", cause.fix)] if cause.fix else []
+        lines.append(("explain", self.command))
+        head = f"{self.query_id}: {failed or self.cause}" if failed or self.cause else self.query_id
+        return f"{head}\n" + "\n".join(f"  {label:<9} {text}" for label, text in lines)
+
+    @property
+    def command(self) -> str:
+        """What to type to see every number of this example come about."""
+        repeat = ["--repeat", str(self.view.response.repeat)] if self.view.response.repeat else []
+        with speaking_of(self._store):
+            return command("explain", self.card.run.run_id, self.query_id, *repeat)
+
+    def _short(self, name: str, bound: float) -> str:
+        """What a metric falls short of; "" when it does not."""
+        from ragauge.metrics.catalogue import parse
+
+        metric, score = parse(name), self.view.scores[self._checked(name)]
+        if metric.direction == "neither":
+            raise UsageError(f"{name}: neither high nor low is better, so nothing can be wanted of it. Use assert.")
+        if self._whole and not self.card[str(metric)].scored and score.status != "failed":
+            reasons = ", ".join(self.card[str(metric)].reasons)
+            raise UsageError(f"{name} has a value for no example ({reasons}): this check could never fail.")
+        if score.status == "failed":
+            return f"{name} could not be scored: {score.reason}"
+        if score.value is None or score.status != "scored":
+            return ""
+        above = metric.direction == "higher"
+        if score.value >= bound if above else score.value <= bound:
+            return ""
+        return f"{name} is {score.value:.3g}, wanted at {'least' if above else 'most'} {bound:g}"
+
+    def _checked(self, name: str) -> str:
+        from ragauge.metrics.catalogue import parse
+
+        metric = str(parse(name))
+        if metric not in self.view.scores:
+            raise UsageError(f'{metric} was not evaluated. Add it: metrics="default,{metric}" beside the set.')
+        return metric
+
+    def __repr__(self) -> str:
+        return f"<example {self.query_id} of run {self.card.run.run_id}>"
+
+
+class Evaluations:
+    """Evaluates each wish once a session: in one process, the others wait and read what it stored.
+
+    Args:
+        store: URL of the store.
+        shared: a folder that the processes of the session share; None when there is one process.
+        shown: the store as commands in texts name it; "" where the default leads to it.
+    """
+
+    def __init__(self, store: str, shared: Path | None = None, shown: str = "") -> None:
+        self.store, self._shared, self._shown = store, shared, shown
+        self._found: dict[str, Scorecard | RagaugeError] = {}
+
+    def card(self, asked: RegressionInputs, only: frozenset[str] | None = None) -> Scorecard:
+        """The scorecard of a wish.
+
+        Args:
+            asked: the wish.
+            only: of a system: ask these questions alone; None = all. Recorded answers are evaluated whole in any case.
+        """
+        only = only if asked.system is not None else None
+        key = asked.key if only is None else f"{asked.key}-{_digest(sorted(only))}"
+        if key not in self._found:
+            try:
+                with self._alone(key):
+                    self._found[key] = self._evaluated(asked, only, key)
+            except RagaugeError as error:  # said by every test, tried once
+                self._found[key] = error
+        evaluated = self._found[key]
+        if isinstance(evaluated, RagaugeError):
+            raise evaluated.with_traceback(None)
+        return evaluated
+
+    def example(
+        self, asked: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
+    ) -> TestedExample:
+        """One example of a wish, evaluated."""
+        from ragauge.store.store_access import open_store
+        from ragauge.verbs.example_views import view_of
+
+        card = self.card(asked, only)
+        with open_store(self.store) as store:
+            view = view_of(store, card.run.run_id, query_id, repeat, card.card.judge.judge_id or None)
+        return TestedExample(card, view, self._shown, whole=only is None or asked.system is None)
+
+    def _evaluated(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> Scorecard:
+        from ragauge.evaluation.verbs import evaluate
+
+        source: Any = asked.sources[-1]
+        more: dict[str, Any] = {"columns": asked.columns, "segments": asked.segments}
+        if asked.system is not None:
+            source, more = self._answered(asked, only, key), {}
+        elif len(asked.sources) == 2:
+            more["set"] = asked.sources[0]
+        if asked.system is None:
+            more |= {"name": asked.name, "filter": asked.keep}
+        return evaluate(source, metrics=asked.metrics, judge=asked.judge, store=self.store, **more)
+
+    def _answered(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> str:
+        """The run that a system was asked for in this session; the first process asks, the others read its id."""
+        from ragauge.evaluation.run.verb import run
+
+        note = None if self._shared is None else self._shared / f"{key}.run"
+        if note is not None and note.exists():
+            return note.read_text(encoding="utf-8")
+        whole = asked.eval_set()
+        kept = (example for example in whole.examples if _kept(example, asked.keep))
+        chosen = tuple(example for example in kept if only is None or example.query_id in only)
+        part = "" if len(chosen) == len(whole.examples) else f" ({len(chosen)} of {len(whole.examples)})"
+        made = run(
+            asked.system,
+            replace(whole, name=f"{whole.name}{part}", examples=chosen),
+            name=asked.name,
+            settings=asked.settings,
+            concurrency=asked.concurrency,
+            fresh=True,
+            store=self.store,
+        )
+        if note is not None:
+            note.write_text(made.run.run_id, encoding="utf-8")
+        return made.run.run_id
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """A block that one process of the session is in at a time; a killed one leaves it."""
+        if self._shared is None:
+            yield
+            return
+        from ragauge.store.exclusive import alone
+
+        with alone(self._shared / f"{key}.lock", PATIENCE):
+            yield
+
+
+def _kept(example: Any, keep: Mapping[str, str]) -> bool:
+    return all(
+        value in example.tags
+        if column == "tag" and column not in example.segments
+        else example.segments.get(column) == value
+        for column, value in keep.items()
+    )
+
+
+def _said(item: Any) -> str:
+    """What tells a source or system from another: the same in every process, where that can be.
+
+    Objects, closures and tables are told apart by their identity: each process of a session evaluates its own.
+    """
+    from ragauge.core.example import EvalSet
+
+    if item is None or isinstance(item, str | Path):
+        return str(item or "")
+    if isinstance(item, list | tuple | dict):
+        return _digest(item)
+    if isinstance(item, EvalSet):
+        return f"{item.name}@{item.version}"
+    if isinstance(item, FunctionType) and not (item.__closure__ or item.__defaults__ or item.__kwdefaults__):
+        code = item.__code__  # two lambdas have one name
+        made = code.co_code.hex(), code.co_names, repr(code.co_consts)
+        return f"{item.__module__}:{item.__qualname__}:{code.co_firstlineno}:{_digest(made)}"
+    if isinstance(item, type):
+        return f"{item.__module__}:{item.__qualname__}"
+    return f"{type(item).__qualname__} of process {os.getpid()}, {id(item)}"
+
+
+def _digest(value: Any) -> str:
+    from ragauge.core.identity import digest
+
+    return digest(json.loads(json.dumps(value, default=str)))[:12]
+
+
+def _cut(text: str) -> str:
+    from ragauge.rendering.words import line
+
+    return line(text, MOST_TEXT)

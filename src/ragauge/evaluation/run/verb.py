@@ -1,0 +1,299 @@
+"""Run: ask a system the questions of a set, and keep what it returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.comparison.baselines.baseline import baseline_run
+from ragauge.core.errors import SystemFailed, UnknownName, UsageError
+from ragauge.core.messages import plural
+from ragauge.core.response import Run
+from ragauge.engine.waiting import waiting_turn
+from ragauge.evaluation.runs.costs import counts_of
+from ragauge.evaluation.runs.verb import OpenRun
+from ragauge.verbs.coroutines import plain
+from ragauge.verbs.evaluate_options import RunOptions
+from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.sources import named, store_url
+
+if TYPE_CHECKING:
+    from ragauge.core.example import EvalSet, Example
+    from ragauge.engine.collect import Collected
+    from ragauge.engine.system_caller import Asking
+    from ragauge.engine.systems import System
+    from ragauge.evaluation.overview.run_counts import RunCounts
+    from ragauge.store.store_access import Store
+
+
+class SystemRun(OpenRun):
+    """A run that a system was asked for: what `open_run` gives, and what became of its questions.
+
+    Attributes:
+        counts: answered, empty, failed by kind, latency, tokens and cost, over the whole run.
+        asked: questions asked now; the others were there.
+        again: what went wrong now and was tried again: kind -> how often.
+        continued: it goes on with a run that was there.
+    """
+
+    def __init__(self, run: Run, url: str, counts: RunCounts, collected: Collected, *, continued: bool) -> None:
+        super().__init__(run, url)
+        self.counts = counts
+        self.asked, self.again = collected.asked, collected.again
+        self.seconds, self.continued = round(collected.seconds, 2), continued
+
+    def __repr__(self) -> str:
+        return f"<run {self.run.name!r} {self.run.run_id}: {', '.join(self.counts.words())}, store {self.url}>"
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """A run that is begun, and what is left to ask.
+
+    Attributes:
+        system: what is asked.
+        run: as it is stored.
+        askings: what is left, in order.
+        continued: the run was there before.
+    """
+
+    system: System
+    run: Run
+    askings: tuple[Asking, ...]
+    continued: bool
+
+
+async def run_system(wanted: RunOptions) -> SystemRun:
+    """Asks what is not answered yet, and returns the run.
+
+    Raises:
+        UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
+        SystemFailed: the system is not there, or does not let us in.
+    """
+    from ragauge.store.store_access import open_store
+    from ragauge.verbs.document_names import match_run_documents
+
+    with open_store(store_url(wanted.store)) as opened:
+        job = await begun(wanted, opened)
+        try:
+            async with waiting_turn(opened, job.run, "asked", wanted.warn or _silent) as waited:
+                if waited:
+                    job = replace(job, askings=_left(job.askings, job.run, wanted, opened))
+                    opened.collecting.mark(job.run.run_id, "running", planned=job.run.planned)
+                collected = await _collected(job, wanted, opened)
+        finally:
+            await job.system.close()
+        match_run_documents(opened, job.run.run_id, wanted.warn or _silent)
+        run = opened.runs.find(job.run.run_id)
+        return SystemRun(run, opened.url, counts_of(opened, run.run_id), collected, continued=job.continued)
+
+
+async def _collected(job: RunJob, wanted: RunOptions, store: Store) -> Collected:
+    """Asks what is left of a run, and says in the store how that ended."""
+    from ragauge.engine.collect import Pace, RunToFill, collect
+
+    run_id, state = job.run.run_id, store.collecting
+    place = RunToFill(store, run_id, total=job.run.planned, again=wanted.retry_failed)
+    pace = Pace.of(wanted.concurrency, wanted.timeout)
+    try:
+        collected = await collect(job.system, job.askings, place, pace, progress=wanted.progress)
+    except BaseException as end:
+        if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
+            store.runs.delete(run_id)  # there was nothing to keep
+        else:
+            state.mark(run_id, "interrupted")
+        raise
+    state.finish(run_id)
+    return collected
+
+
+async def begun(wanted: RunOptions, store: Store) -> RunJob:
+    """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
+    from ragauge.engine.collect import in_order
+    from ragauge.engine.system_caller import Asking
+    from ragauge.engine.systems import build_system, columns_of_set, handed
+
+    warn = wanted.warn or _silent
+    columns = columns_of_set(wanted.system, wanted.columns or {})
+    eval_set = set_of(wanted.set, store, wanted.warn, columns, named(wanted.segments))
+    chosen = _chosen(eval_set, wanted.filter or {})
+    context = baseline_run(wanted.context_from, store)
+    system = build_system(wanted.system, wanted.settings, eval_set, wanted.columns or {})
+    system.check(wanted.of)
+    subset, other = replace(eval_set, examples=chosen), context.run_id if context is not None else ""
+    passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
+    if left:
+        warn(left)
+    by_id = {example.query_id: example for example in chosen if passages is None or example.query_id in passages}
+    order = in_order(list(by_id), eval_set.version)[: wanted.limit]
+    run, continued = _run(wanted, store, system, eval_set, context, planned=len(order) * wanted.repeat)
+    askings = tuple(
+        Asking(by_id[query_id], repeat, None if passages is None else passages[query_id])
+        for repeat in range(wanted.repeat)
+        for query_id in order
+    )
+    if continued:
+        askings, there = _left(askings, run, wanted, store), len(store.collecting.held(run.run_id))
+        begun_at = run.created_at[:16].replace("T", " ")
+        held = plural(there, "response is", "responses are")
+        warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {held} there. --fresh starts another.")
+    return RunJob(system, run, askings, continued)
+
+
+def _left(askings: Sequence[Asking], run: Run, wanted: RunOptions, store: Store) -> tuple[Asking, ...]:
+    """Of some questions those without a response in the run, and those that failed where these are asked again."""
+    there = store.collecting.held(run.run_id)
+    if wanted.retry_failed:
+        there -= set(store.collecting.failed(run.run_id))
+    return tuple(asking for asking in askings if (asking.example.query_id, asking.repeat) not in there)
+
+
+def _run(
+    wanted: RunOptions, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
+) -> tuple[Run, bool]:
+    """The run to go on with, or a new one; and whether it was there."""
+    from ragauge.verbs import git
+
+    run = Run(
+        "",
+        wanted.name or _name(wanted, system),
+        set_name=eval_set.name,
+        set_version=eval_set.version,
+        system=system.name,
+        config=_config(wanted, system, context),
+        variant=wanted.of,
+        git=git.state(),
+        planned=planned,
+    )
+    unfinished = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
+    if unfinished is None:
+        if wanted.retry_failed:
+            raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Leave out --retry-failed.")
+        return store.collecting.begin(run, eval_set), False
+    store.collecting.mark(unfinished.run_id, "running", planned=planned)
+    return replace(unfinished, planned=planned, state="running"), True
+
+
+def _config(wanted: RunOptions, system: System, context: Run | None) -> dict[str, Any]:
+    """The settings for the record: all that tells one run from another, so that the same ones go on."""
+    repeat = wanted.repeat if wanted.repeat > 1 else None
+    selection = {"limit": wanted.limit, "filter": dict(wanted.filter or {}), "repeat": repeat}
+    asked = {name: value for name, value in selection.items() if value}
+    return {
+        **system.config,
+        **({"selection": asked} if asked else {}),
+        **({"context_from": context.run_id} if context is not None else {}),
+    }
+
+
+def _name(wanted: RunOptions, system: System) -> str:
+    """The system's name, a file's without its ending, and the variant."""
+    recorded = isinstance(wanted.system, str | Path) and Path(wanted.system).is_file()
+    name = Path(system.name).stem if recorded else system.name
+    return name if wanted.of == "own" else f"{name}-{wanted.of}"
+
+
+def set_of(
+    source: Any,
+    store: Store,
+    warn: Callable[[str], None] | None = None,
+    columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+) -> EvalSet:
+    """The questions: an EvalSet, what `read_set` reads, or a stored set by name.
+
+    Args:
+        source: where they are.
+        store: where a set may be.
+        warn: receives what is worth knowing about a file; None = a Python warning.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+
+    Raises:
+        UsageError: no question at all, or columns of a set that has none.
+        DataError: what cannot be read.
+    """
+    from ragauge.core.example import EvalSet
+    from ragauge.readers.options import warn_user
+    from ragauge.readers.source import read_set
+
+    eval_set: EvalSet | None = source if isinstance(source, EvalSet) else None
+    if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
+        eval_set = store.sets.get(source)
+    if eval_set is not None and (columns or segments):
+        problem = f"{eval_set.name} is a set that was read before: its columns are named where its file is read"
+        raise UsageError(f"{problem}. Give the file, or leave out --map and --segments.")
+    eval_set = eval_set or read_set(source, columns=columns, segments=segments, warn=warn or warn_user)
+    if not eval_set.examples:
+        raise UsageError(f"the set {eval_set.name} has no questions.")
+    return eval_set
+
+
+def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
+    """The examples that match every column; a column or value that no example has is an error."""
+    for column, value in keep.items():
+        known = {value for example in eval_set.examples for value in _values(example, column)}
+        if not known:
+            columns = {name for example in eval_set.examples for name in example.segments} | {"tag"}
+            raise UnknownName("segment", column, columns)
+        if value not in known:
+            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known)
+    examples = tuple(
+        example
+        for example in eval_set.examples
+        if all(value in _values(example, column) for column, value in keep.items())
+    )
+    if not examples:
+        raise UsageError(f"{eval_set.name}: no example matches {', '.join(f'{k}={v}' for k, v in keep.items())}.")
+    return examples
+
+
+def _values(example: Example, column: str) -> Sequence[str]:
+    if column in example.segments:
+        return [example.segments[column]]
+    return sorted(example.tags) if column == "tag" else []
+
+
+def _silent(_: str) -> None:
+    """Says nothing."""
+
+
+@keywords(RunOptions)
+async def run_async(wanted: RunOptions) -> SystemRun:
+    """Asks a system every question of a set and keeps what it returns; hand the result to `evaluate`.
+
+    Responses are durable as they arrive: the same call continues a run that was stopped, and asks nothing twice.
+    Failures are kept as such, one an example.
+
+    Options:
+        system: a function or coroutine function of the question, an object with `query`, or with `retrieve` and
+            `generate`, "module:name", a URL, a path of recorded responses, or a System.
+        set: the questions: an EvalSet, a path, a table, the name of a stored set.
+        name: of the run; the system's name by default.
+        settings: of the system: a mapping, or a YAML file with a section `system`; see ragauge docs systems.
+        repeat: ask every question so many times.
+        concurrency: questions under way, at most; 1 for a system that is not safe to call from several threads.
+        timeout: seconds for one attempt at a question, slow drips included.
+        limit: ask this many questions, drawn at random: the same ones of a set for every system.
+        filter: segment column (or "tag") -> value; only the examples that match.
+        variant: "own" retrieval, "oracle" (the generator on the labelled passages) or "closed_book" (on none).
+        context_from: a stored run whose passages the generator is to answer from.
+        corpus: the texts of the documents, for oracle passages: a path, a table, or {doc_id: text}.
+        fresh: start another run, where an unfinished one would be continued.
+        retry_failed: ask again what failed in the newest run of this system on this set.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done, the rate and the time left.
+        warn: receives what is worth knowing, such as that a run is continued.
+        columns: our field -> column, for names of the set's file that are not known: {"query": "frage"}.
+        segments: columns of the set to report by.
+
+    Raises:
+        UsageError: a system that cannot be had, or cannot do the variant: said before the first question.
+        SystemFailed: nothing was answered, and the system is not there or does not let us in.
+    """
+    return await run_system(wanted)
+
+
+run = plain(run_async)

@@ -1,0 +1,185 @@
+"""A stored run as lists show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ragauge.comparison.baselines.baseline_choice import Bases, kept_verdict
+from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
+from ragauge.store.run_list import MeanValue, RunFacts, still_since
+from ragauge.verbs.summary_refresh import renew_means
+
+if TYPE_CHECKING:
+    from ragauge.core.response import Run
+    from ragauge.core.study import Study
+    from ragauge.store.store_access import Store
+    from ragauge.verbs.options import RunsOptions
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One stored run in a list.
+
+    Attributes:
+        run_id: of the run.
+        name: what people call it.
+        created_at: when it began, ISO 8601.
+        set: the name of its eval set.
+        set_version: content hash of the set.
+        system: what produced it.
+        kind: set or traffic.
+        variant: own retrieval, oracle passages, closed_book, or replayed.
+        commit: git's, and whether the tree was dirty; "" outside git.
+        tags: in the order of the alphabet.
+        study: that it is a trial of; "" for none.
+        state: in flight, stopped, finished or failed: of its answers, and where all are there, of its last evaluation.
+            A run in flight shows a sign of life every few seconds; after 55 s without one it counts as stopped.
+        heartbeat: when its answers last moved, ISO 8601.
+        responses: that there are, absent ones counted.
+        planned: responses that there will be.
+        evaluated: of them by the last evaluation, in every asking of the judge; None where it was not seen.
+        to_evaluate: that it was about.
+        judges: who judged it, the last first.
+        means: printed name of a metric -> mean, in the order of the scorecard; None where nothing is scored.
+        headline: retrieval, generation, end_to_end -> the metric that stands for the layer; layers without one are
+            left out.
+        verdict: better, worse, changed, no change seen or not enough data: of its comparison with its baseline, else
+            the run that it was last evaluated against, else the run before it on the same set; "" where none was made
+            of what is there now.
+        baseline: the name of that run; "" where there is no verdict.
+        against: its id; of a run without a verdict the one that would be compared first, "" for none.
+        cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
+        note: what somebody wrote about it.
+        counts: of the verdicts on its examples, of the judge whose means these are; None where it was not evaluated.
+    """
+
+    run_id: str
+    name: str
+    created_at: str
+    set: str
+    set_version: str
+    system: str
+    kind: str
+    variant: str
+    commit: str
+    tags: tuple[str, ...]
+    study: str
+    state: str
+    heartbeat: str
+    responses: int
+    planned: int
+    evaluated: int | None
+    to_evaluate: int | None
+    judges: tuple[str, ...]
+    means: Mapping[str, float | None]
+    headline: Mapping[str, MeanValue]
+    verdict: str
+    baseline: str
+    against: str
+    cost: float | None
+    note: str
+    counts: VerdictCounts | None
+
+
+def run_rows(store: Store, wanted: RunsOptions) -> list[RunRow]:
+    """A page of runs, in a number of statements that no number of runs raises."""
+    study = store.studies.read(wanted.study) if wanted.study else None
+    renew_means(store)  # before anything is sorted or filtered by them
+    sort = wanted.sort.removeprefix("-")
+    runs = store.runs.list(
+        wanted.limit,
+        study=wanted.study or None,
+        after=wanted.after,
+        sort=sort,
+        highest=sort != wanted.sort,
+        filter=wanted.filter,
+    )
+    if not runs and wanted.filter:
+        store.run_list.refuse_unknown(wanted.filter)
+    rows = _rows(store, runs)
+    return rows if study is None else [_of_trial(store, study, row) for row in rows]
+
+
+def row_of(store: Store, run: Run) -> RunRow:
+    """One run as lists show it."""
+    (row,) = _rows(store, [run])
+    return row
+
+
+def _state_of(run: Run, facts: RunFacts) -> str:
+    """In flight, stopped, finished or failed."""
+    moved, done = facts.evaluation, run.state == "finished"
+    if run.state == "running" or (done and moved is not None and moved.done < moved.planned):
+        heartbeat = moved.heartbeat if done and moved is not None else run.heartbeat
+        return "in flight" if heartbeat >= still_since() else "stopped"
+    return "stopped" if run.state == "interrupted" else run.state
+
+
+def _rows(store: Store, runs: Sequence[Run]) -> list[RunRow]:
+    ids, bases = [run.run_id for run in runs], Bases(store)
+    facts, verdicts = store.run_list.facts(ids), store.cards.verdicts(ids)
+    meant = {run.run_id: bases.of(run, facts[run.run_id]) for run in runs if run.run_id in facts}
+    told = {one: kept_verdict(meant[one], facts[one], verdicts.get(one, {})) for one in meant}
+    names = store.run_list.names([base for verdict, base in told.values() if verdict])
+    rows = []
+    for run in runs:
+        if (one := run.run_id) in meant:
+            verdict, base = told[one]
+            row = row_without_verdict(run, facts[one])
+            rows.append(replace(row, verdict=verdict, baseline=names.get(base, ""), against=base))
+    return rows
+
+
+def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
+    """A run as lists show it, where nothing is asked of its verdict."""
+    from ragauge.rendering.words import first_of_layers
+
+    moved = facts.evaluation
+    evaluated, to_evaluate = (None, None) if moved is None else (moved.done, moved.planned)
+    return RunRow(
+        run.run_id,
+        run.name,
+        run.created_at,
+        run.set_name,
+        run.set_version,
+        run.system,
+        run.kind,
+        run.variant,
+        run.git,
+        facts.tags,
+        facts.study,
+        _state_of(run, facts),
+        run.heartbeat,
+        run.done,
+        run.planned,
+        evaluated,
+        to_evaluate,
+        facts.judges,
+        {one.metric: one.mean for one in facts.means},
+        dict(first_of_layers(facts.means)),
+        "",
+        "",
+        "",
+        facts.cost,
+        facts.note,
+        facts.counts or (NOT_COUNTED if facts.means and not facts.study else None),
+    )
+
+
+def _of_trial(store: Store, study: Study, row: RunRow) -> RunRow:
+    """A trial's row: it is scored without a scorecard, and what the study's trials are held to comes first."""
+    import polars as pl
+
+    from ragauge.studies.kinds import kind_of
+
+    judges = row.judges or ((str(study.fixed["judge"]),) if study.fixed.get("judge") else ())
+    scores = store.scores.frame(row.run_id, next(iter(judges), None))
+    means = scores.group_by("metric", maintain_order=True).agg(pl.col("value").drop_nans().mean())
+    by_metric = dict(means.iter_rows())
+    patterns = (str(study.fixed.get("objective", "")), *kind_of(study.kind).decides)
+    first: Sequence[str] = [name for pattern in patterns for name in by_metric if fnmatchcase(name, pattern)]
+    ordered = {name: by_metric[name] for name in dict.fromkeys([*first, *by_metric])}
+    return replace(row, judges=judges, means={**ordered, **row.means})

@@ -1,0 +1,63 @@
+"""Tags of runs: words by which lists are filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ragauge.comparison.baselines.verb import chosen_run
+from ragauge.core.errors import UsageError
+from ragauge.verbs.sources import store_url
+
+MOST = 60  # characters of a tag
+
+
+def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
+    """Gives a stored run tags, beside those that it has.
+
+    Args:
+        run: a stored run: id, name, "latest", or what stands for one, such as a scorecard.
+        tags: words such as release or golden.
+        store: URL of the store.
+
+    Returns:
+        run_id, name and tags: all that the run has now.
+
+    Raises:
+        UnknownName: no such run.
+        UsageError: no tag, or one that is empty or cannot be printed.
+    """
+    return _changed(run, tags, store, away=False)
+
+
+def untag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
+    """Takes tags away from a stored run; arguments and result are those of `tag_run`.
+
+    Raises:
+        UnknownName: no such run, or it has no such tag.
+        UsageError: no tag.
+    """
+    return _changed(run, tags, store, away=True)
+
+
+def _changed(run: Any, tags: Sequence[str], store: str | None, *, away: bool) -> dict[str, Any]:
+    from ragauge.store.store_access import open_store
+
+    words = [tag.strip() if away else _checked(tag) for tag in tags]
+    if not words:
+        raise UsageError("which tag? Name one or more: ragauge runs tag latest release")
+    with open_store(store_url(store)) as opened:
+        chosen = chosen_run(run, opened)
+        (opened.run_log.untag if away else opened.run_log.tag)(chosen.run_id, words)
+        return {"run_id": chosen.run_id, "name": chosen.name, "tags": opened.run_log.tags(chosen.run_id)}
+
+
+def _checked(tag: str) -> str:
+    """A word that a tag can be."""
+    word = tag.strip()
+    if not word or not word.isprintable() or "," in word or len(word) > MOST:
+        got = tag if len(tag) <= MOST else f"{tag[:20]}… of {len(tag):,} characters"
+        raise UsageError(
+            f"a tag is a word of at most {MOST} printable characters without a comma, got {got!r}. Write release."
+        )
+    return word

@@ -1,0 +1,33 @@
+"""Which responses of a run have all the scores that they are to have."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragauge.core.response import Run
+    from ragauge.store.store_access import Store
+
+
+def complete_numbers(store: Store, run: Run, judge_id: str | None, names: Sequence[str]) -> array[int]:
+    """Numbers of the responses with a score of every metric, ascending.
+
+    Of traffic, one that was not drawn for the judge is complete with those that ask nobody.
+
+    Args:
+        store: with the run.
+        run: whose responses.
+        judge_id: who judged; None = nobody.
+        names: printed names of the metrics.
+    """
+    from ragauge.metrics.catalogue import parse, questions
+
+    found = store.scores.evaluated(run.run_id, judge_id, names, least=len(names))
+    left_out = store.collecting.not_drawn(run.run_id) if run.kind == "traffic" else set()
+    free = [name for name in names if not questions([parse(name)])]
+    if not left_out or not free or len(free) == len(names):
+        return found
+    more = store.scores.evaluated(run.run_id, judge_id, free, least=len(free))
+    return array("q", sorted({*found, *left_out.intersection(more)}))

@@ -1,0 +1,203 @@
+"""`/runs/R`: the report of a run; of one that has not been evaluated, what is known of it and the command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragauge.comparison.baselines.verb import baselines, stands_for
+from ragauge.comparison.history.tables import since_before
+from ragauge.comparison.tables.words import against
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.messages import plural
+from ragauge.dashboard.site import Site, asked_of
+from ragauge.evaluation.overview.default_comparison import held_run
+from ragauge.evaluation.runs.run_progress import RunProgress
+from ragauge.evaluation.runs.run_rows import RunRow
+from ragauge.evaluation.runs.verb import OpenRun
+from ragauge.evaluation.scorecard import page_parts as report
+from ragauge.evaluation.scorecard.result import Scorecard
+from ragauge.labels.label.label_session import label_draws
+from ragauge.rendering.verdict_texts import verdict
+from ragauge.rendering.writers.html import sections_html
+
+if TYPE_CHECKING:
+    from starlette.datastructures import QueryParams
+
+KEYS = ("judge", "baseline")
+DID = ("tag", "untag", "note", "baseline", "remove-baseline")  # what a form of this page did
+UNFINISHED = ("in flight", "stopped")  # states of which a page says how far the run is
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """An evaluated run.
+
+    Attributes:
+        site: what is served.
+        run: of the store.
+        card: its scorecard, beside the run that was asked for, or else the one that it is usually held against.
+        why: it is held against the latter; "" where the former was asked for, or there is none.
+        asked: whose verdicts, beside which other run.
+        row: the run as lists show it.
+        done: what a form of this page did, in a sentence; "" where none was sent.
+    """
+
+    site: Site
+    run: OpenRun
+    card: Scorecard
+    why: str
+    asked: dict[str, str]
+    row: RunRow
+    done: str = ""
+
+    @property
+    def value(self) -> Any:
+        """Every number that was asked for: a comparison only where a baseline was named."""
+        return self.run.scorecard(self.asked.get("judge")).card if self.why else self.card.card
+
+    def html(self) -> str:
+        """The page."""
+        live = self.run.progress(self.site.paces) if self.row.state in UNFINISHED else None
+        if self.card.kept_as is None or live is not None:
+            return self._made(live)
+        made_of = (self.card.kept_as, self.why, self.done, *sorted(self.asked.items()), repr(self.row))
+        return self.site.kept(("run", *made_of), lambda: self._made(None))
+
+    def _made(self, live: RunProgress | None) -> str:
+        kept = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
+        card = self.card.card
+        links = self.site.links(self.run, kept)
+        values = report.context(card, links)
+        return self.site.render(
+            "run.html",
+            "runs",
+            **values,
+            now=verdict(card),
+            now_of=card.run.name,
+            manage=self.row,
+            changed_since=sections_html(since_before(card.history), links, 3),
+            told=against(card),
+            why=self.why,
+            live=live,
+            shown_of=card.n,
+            **_managed(self.site, self.run, self.done),
+            held=card.baseline.base.run_id if card.baseline is not None else "",
+        )
+
+
+@dataclass(frozen=True)
+class FactsPage:
+    """A run that nobody has evaluated.
+
+    Attributes:
+        site: what is served.
+        run: of the store.
+        why: it has no scorecard, and how to get it.
+        done: what a form of this page did, in a sentence; "" where none was sent.
+    """
+
+    site: Site
+    run: OpenRun
+    why: str
+    done: str = ""
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """What is known of it, its state in the words of lists."""
+        return self.run.to_dict() | {"state": self.run.row().state}
+
+    def html(self) -> str:
+        """The page."""
+        row = self.run.progress(self.site.paces)
+        return self.site.render(
+            "facts.html",
+            "runs",
+            run=self.run.run,
+            row=row,
+            why=self.why,
+            manage=row,
+            live=row.state in UNFINISHED,
+            **_managed(self.site, self.run, self.done),
+        )
+
+
+def _managed(site: Site, run: OpenRun, done: str) -> dict[str, Any]:
+    """What the forms of a run's page say beside the run: what was just done, its baselines, and its draws."""
+    draws = () if site.exported or site.access.read_only else label_draws(run.run.run_id, store=site.store)
+    drawn = [f"draw {one.draw} ({plural(sum(one.labelled.values()), 'label')})" for one in draws]
+    return {"done": done, "stands_for": stands_for(run, site.store), "drawn": drawn}
+
+
+def _done(site: Site, run: OpenRun, asked: dict[str, str]) -> str:
+    """What the form that led here did, as far as it is so now; its keys are taken out of what is asked for.
+
+    Raises:
+        UnknownName: nothing that a form does.
+    """
+    did, what = asked.pop("did", ""), asked.pop("what", "")
+    if not did:
+        return ""
+    if did not in DID:
+        raise UnknownName("action", did, DID)
+    row = run.row()
+    if did == "note":
+        return "The note is kept." if row.note else "The run has no note now."
+    if did in ("tag", "untag"):
+        so = (what in row.tags) == (did == "tag")
+        return "" if not so else f"Tagged {what}." if did == "tag" else f"The tag {what} is taken away."
+    if did == "remove-baseline":
+        return "" if what in stands_for(run, site.store) else f"{what} is no baseline any more."
+    now, before = ([*baselines(name=what, history=True, store=site.store), None, None])[:2]
+    if now is None or now["run_id"] != row.run_id:
+        return ""
+    was = "" if before is None or not before["run_id"] else f"; it was {before['run']}"
+    return f"{what} is {row.name} now{was}."
+
+
+@dataclass(frozen=True)
+class StatePage:
+    """How far a run is.
+
+    Attributes:
+        site: what is served.
+        value: the run as lists show it, and how it goes on.
+    """
+
+    site: Site
+    value: RunProgress
+
+    def html(self) -> str:
+        """The words alone, as they stand in lists and on the run's page."""
+        return self.site.render("state.html", "runs", row=self.value)
+
+
+def state(site: Site, given: QueryParams, run: str) -> StatePage:
+    """How far the run of an address is.
+
+    Raises:
+        NoSuchPage: no such run.
+    """
+    asked_of(given, ())
+    return StatePage(site, site.run(run).progress(site.paces))
+
+
+def page(site: Site, given: QueryParams, run: str) -> ReportPage | FactsPage:
+    """The page that an address asks for.
+
+    Raises:
+        NoSuchPage: no such run.
+        UsageError: no such judge or baseline, or a baseline that was judged otherwise.
+    """
+    asked = asked_of(given, (*KEYS, "did", "what"))
+    found = site.run(run)
+    done = _done(site, found, asked)
+    try:
+        held = held_run(found.run, asked.get("judge"), baseline=asked.get("baseline", ""), store=site.store)
+    except UnknownName:
+        raise
+    except UsageError as error:
+        if asked:
+            raise
+        return FactsPage(site, found, str(error), done)
+    return ReportPage(site, found, held.shown, held.why, asked, held.row, done)

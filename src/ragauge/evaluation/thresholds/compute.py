@@ -1,0 +1,340 @@
+"""Which level of a metric serves: from which level on answers turn out well often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, erfc, floor, sqrt
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.core.errors import UsageError
+from ragauge.scores.estimation import ScoreSample, interval_of_mean, interval_of_quantile, interval_of_rate
+from ragauge.scores.indicators import StartingPoint
+from ragauge.stats.correlation import spearman_of_marks
+from ragauge.stats.weighted import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+Verdict = Literal["serves", "none does", "not enough data"]
+LEAST = 20  # responses with score and outcome, below which nothing is said
+A_LEVEL = 30  # responses that a level should have
+FEW_VALUES = 6  # different values up to which each is a level
+MOST_LEVELS = 10
+MOST_NEEDED = 100_000
+SHARES = (0.5, 0.75, 0.9, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLevel:
+    """Responses whose score lies in one stretch of the metric, and those from there on.
+
+    Attributes:
+        low: least score in it.
+        high: greatest score in it.
+        n: responses.
+        rate: share of them that turned out well, weighted.
+        interval: of that share; None for one response.
+        from_n: responses at this level or a better one.
+        from_rate: share of those that turned out well.
+        from_interval: of that share.
+        serves: the interval from here on reaches the target, and no level from here on lies clearly below it.
+    """
+
+    low: float
+    high: float
+    n: int
+    rate: float
+    interval: Interval | None
+    from_n: int
+    from_rate: float
+    from_interval: Interval | None
+    serves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ByOutcome:
+    """How often answers turned out well, by level of the metric.
+
+    Attributes:
+        target: the wanted share.
+        n: responses with score and outcome.
+        rate: share that turned out well.
+        interval: of that share.
+        levels: the worst level first.
+        correlation: Spearman's, of metric and outcome; None where one of them is all alike.
+        correlation_interval: None where there is none.
+        p_value: of no trend; None where responses depend on each other, or there is no correlation.
+        trend: rises, falls or no trend seen: how the outcome moves as the metric gets better.
+        verdict: serves, none does, or not enough data.
+        level: the score from which on it serves: at least, for metrics that should be high, else at most.
+        confidence: of the intervals from a level on.
+        needed: responses that would be needed from the nearest level on, were the share to stay; None where unknown.
+    """
+
+    target: float
+    n: int
+    rate: float | None
+    interval: Interval | None
+    levels: tuple[ScoreLevel, ...]
+    correlation: float | None
+    correlation_interval: Interval | None
+    p_value: float | None
+    trend: str
+    verdict: Verdict
+    level: float | None
+    confidence: float
+    needed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a share of the examples reaches.
+
+    Attributes:
+        share: such as 0.9.
+        value: at least this share of the examples scores so, or better.
+        interval: of the quantile; None where so few values hold none.
+    """
+
+    share: float
+    value: float
+    interval: Interval | None
+
+
+def by_outcome(
+    values: Floats,
+    good: Sequence[bool],
+    direction: str,
+    *,
+    target: float = 0.8,
+    weights: Floats | None = None,
+    clusters: Codes | None = None,
+) -> ByOutcome:
+    """How often answers turned out well by level of a metric, and the lowest level that serves.
+
+    Up to six different scores are a level each; of more, levels hold equal numbers of responses, about 30 or more. A
+    level serves where the interval of the share at this level and all better ones lies at or above the target, and
+    neither this level nor a better one lies wholly below it by its own interval, so that very good answers do not hide
+    a bad level. Intervals are Wilson's, or a clustered t where responses depend on each other. Those of a level alone
+    are at 95 %; those from a level on are at 1 − 0.1/k of k levels, at least 95 %, so that with k looks a level is said
+    to serve by chance in at most 5 of 100 runs (Bonferroni, one-sided).
+    None serves where from every level on the whole interval lies below the target; everything else, and fewer than 20
+    responses, is not enough data.
+
+    The trend is Spearman's rho of score and outcome; z = rho · sqrt(n − 1) is normal without one.
+
+    Args:
+        values: scores, shape (n,), finite.
+        good: whether each turned out well.
+        direction: higher or lower: which scores are better.
+        target: the wanted share, in (0, 1).
+        weights: of the responses; None = all alike.
+        clusters: numbers of what depends on each other; None = nothing does.
+
+    Raises:
+        UsageError: a target that is none, or a metric without a better side.
+    """
+    import numpy as np
+
+    if not 0 < target < 1:
+        raise UsageError(f"target must lie between 0 and 1, got {target:g}. Write 0.8 for 80 %.")
+    if direction == "neither":
+        raise UsageError("this metric has no better side, so no level of it can serve.")
+    y = np.asarray(good, dtype=float)
+    share = _Shares(y, weights, clusters)
+    places = _places(values, direction)
+    confidence = max(0.95, 1 - 0.1 / (int(places.max()) + 1)) if values.size else 0.95
+    levels = tuple(_levels(values, places, share, target, confidence))
+    rho, rho_interval, p_value = _trend(values if direction == "higher" else -values, y, weights, clusters)
+    rate, interval = share.of(np.ones(values.size, dtype=bool)) if values.size else (None, None)
+    verdict, level = _verdict(levels, values.size, target)
+    end = None if level is None else level.low if direction == "higher" else level.high
+    return ByOutcome(
+        target,
+        int(values.size),
+        rate,
+        interval,
+        levels,
+        rho,
+        rho_interval,
+        p_value,
+        _trend_word(rho_interval),
+        verdict,
+        end,
+        confidence,
+        _needed(levels, target, confidence) if verdict == "not enough data" else None,
+    )
+
+
+class _Shares:
+    """Shares of good outcomes with their intervals."""
+
+    def __init__(self, y: Floats, weights: Floats | None, clusters: Codes | None) -> None:
+        self._y, self._weights, self._clusters = y, weights, clusters
+
+    def of(self, rows: npt.NDArray[np.bool_], confidence: float = 0.95) -> tuple[float, Interval | None]:
+        """Of some responses, at least one."""
+        import numpy as np
+
+        y = self._y[rows]
+        weights = None if self._weights is None else self._weights[rows]
+        clusters = None if self._clusters is None else self._clusters[rows]
+        interval = interval_of_mean(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
+        return float(np.average(y, weights=weights)), interval
+
+
+def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[ScoreLevel]:
+    """The levels, the worst first, from their places: 0 for the worst."""
+    levels: list[ScoreLevel] = []
+    below = False  # a level seen from the best one down lies clearly below the target
+    for index in range(int(places.max()), -1, -1) if places.size else ():
+        mine, on = places == index, places >= index
+        rate, interval = share.of(mine)
+        from_rate, from_interval = share.of(on, confidence)
+        below = below or (interval is not None and interval.high < target)
+        serves = from_interval is not None and from_interval.low >= target and not below
+        low, high = float(values[mine].min()), float(values[mine].max())
+        levels.append(
+            ScoreLevel(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves)
+        )
+    return levels[::-1]
+
+
+def _places(values: Floats, direction: str) -> Codes:
+    """Which level each value is in, 0 = the worst; equal values are in one, and none is empty."""
+    import numpy as np
+
+    _, codes = np.unique(_groups(values), return_inverse=True)
+    places = np.asarray(codes, dtype=np.int64)
+    return places if direction == "higher" or not places.size else places.max() - places
+
+
+def _groups(values: Floats) -> Codes:
+    """Number of each value's level, ascending with the value; equal values are in one."""
+    import numpy as np
+
+    different, codes = np.unique(values, return_inverse=True)
+    if different.size <= FEW_VALUES:
+        return np.asarray(codes, dtype=np.int64)
+    count = max(2, min(MOST_LEVELS, values.size // A_LEVEL))
+    edges = np.unique(np.quantile(values, np.arange(1, count) / count, method="higher"))
+    return np.asarray(np.searchsorted(edges, values, side="right"), dtype=np.int64)
+
+
+def _verdict(levels: Sequence[ScoreLevel], n: int, target: float) -> tuple[Verdict, ScoreLevel | None]:
+    if n < LEAST:
+        return "not enough data", None
+    serving = next((level for level in levels if level.serves), None)
+    if serving is not None:
+        return "serves", serving
+    ends = [level.from_interval for level in levels]
+    none = all(end is not None and end.high < target for end in ends)
+    return "none does" if none else "not enough data", None
+
+
+def _needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> int | None:
+    """Responses at which the level nearest to serving would serve, were its share to stay."""
+    hopeful = [level for level in levels if level.from_rate > target]
+    if not hopeful:
+        return None
+    rate = max(hopeful, key=lambda level: level.from_interval.low if level.from_interval else 0.0).from_rate
+    low, high = 1, MOST_NEEDED
+    while low < high:
+        middle = (low + high) // 2
+        interval = interval_of_rate(rate * middle, middle, confidence)
+        low, high = (low, middle) if interval is not None and interval.low >= target else (middle + 1, high)
+    return low if low < MOST_NEEDED else None
+
+
+def _trend(
+    values: Floats, y: Floats, weights: Floats | None, clusters: Codes | None
+) -> tuple[float | None, Interval | None, float | None]:
+    """Spearman's correlation of score and outcome, its interval, and the p-value of none."""
+    import numpy as np
+
+    if values.size < 3:
+        return None, None, None
+    groups = np.arange(values.size) if clusters is None else clusters
+    rho, interval = spearman_of_marks(values, y, groups)
+    if rho is None or clusters is not None or weights is not None:
+        return rho, interval, None
+    return rho, interval, erfc(abs(rho) * sqrt(values.size - 1) / sqrt(2))
+
+
+def _trend_word(interval: Interval | None) -> str:
+    if interval is None or interval.low <= 0 <= interval.high:
+        return "no trend seen"
+    return "rises" if interval.low > 0 else "falls"
+
+
+def reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) -> tuple[Reached, ...]:
+    """What shares of the examples reach: for each share the best score that at least so many reach.
+
+    For metrics that should be high it is the (1 − share) quantile, for those that should be low the share quantile,
+    always a score that was seen; intervals are those of order statistics.
+
+    Args:
+        values: one score an example, shape (n,), finite.
+        direction: higher, lower or neither; the last is read as lower.
+        shares: in (0, 1).
+    """
+    import numpy as np
+
+    x = np.sort(values)
+    reached_shares: list[Reached] = []
+    for share in shares if x.size else ():
+        if direction == "higher":
+            index, q = floor(x.size * (1 - share) + 1e-9), 1 - share
+        else:
+            index, q = ceil(x.size * share - 1e-9) - 1, share
+        reached_shares.append(Reached(share, float(x[index]), interval_of_quantile(x, q)))
+    return tuple(reached_shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What is known about the levels of a metric.
+
+    Attributes:
+        run: name of the run.
+        run_id: its id.
+        metric: printed name.
+        direction: higher, lower or neither.
+        kind: rate, mean or amount.
+        judge_id: who judged; "" for nobody.
+        n: examples with a score.
+        mean: of them.
+        interval: of the mean.
+        reached: what shares of the examples reach.
+        outcome: which outcome; "" where none is recorded.
+        good: which of its values are good, in words.
+        others: other outcomes that are recorded.
+        without_outcome: scored responses without this outcome.
+        by_outcome: None where no outcome is recorded.
+        judged: interval of the mean including judge error; None where nobody judged, or that is not known. Levels are
+            in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
+        starting_point: of this metric, on its own scale; None where it has none.
+    """
+
+    run: str
+    run_id: str
+    metric: str
+    direction: str
+    kind: str
+    judge_id: str
+    n: int
+    mean: float | None
+    interval: Interval | None
+    reached: tuple[Reached, ...]
+    outcome: str = ""
+    good: str = ""
+    others: tuple[str, ...] = ()
+    without_outcome: int = 0
+    by_outcome: ByOutcome | None = None
+    judged: Interval | None = None
+    starting_point: StartingPoint | None = None

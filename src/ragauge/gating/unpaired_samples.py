@@ -1,0 +1,152 @@
+"""What a check decides on where two runs have different examples, such as two stretches of traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import hypot
+from typing import TYPE_CHECKING
+
+from ragauge.gating.extremes import finite
+from ragauge.gating.sample import MetricLevel, Where
+from ragauge.scores.estimation import ScoreSample, difference_test, interval_of_difference, judged_difference
+from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.stats.weighted import Alternative, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.gating.rules import Slices
+    from ragauge.metrics.base import Metric
+    from ragauge.scores.arrays import Columns
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two runs on different examples, for the rules that hold one against the other.
+
+    Attributes:
+        columns: metric -> scores of the run and of its baseline, one entry an example; None where one has none.
+        slices: of the examples of both, the run's first (`slices.together`).
+        n: examples of the run.
+    """
+
+    columns: Callable[[Metric], tuple[Columns, Columns] | None]
+    slices: Slices
+    n: int
+
+    def sample(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], Unpaired] | None:
+        """Examples of both, as a mask in the numbering of `slices` -> the difference over them."""
+        columns = self.columns(metric)
+        if columns is None:
+            return None
+        new, base = columns
+
+        def make(mask: Mask) -> Unpaired:
+            here, there = new.take(mask[new.query].nonzero()[0]), base.take(mask[self.n + base.query].nonzero()[0])
+            return Unpaired(MetricLevel.of(metric, here), MetricLevel.of(metric, there), error)
+
+        return make
+
+
+@dataclass(frozen=True, eq=False)
+class Unpaired:
+    """The difference of the means of two independent samples, new − base.
+
+    Nothing matches one example to another, so the spread between examples counts in full, on both sides.
+
+    Attributes:
+        new: this run's mean.
+        base: the baseline's.
+        error: how far the judge errs; None = nobody judged, or not known.
+    """
+
+    new: MetricLevel
+    base: MetricLevel
+    error: JudgeMeanError | None = None
+    _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> int:
+        """Examples of this run with a value."""
+        return self.new.scored
+
+    @property
+    def failed(self) -> int:
+        """Examples of either run whose score failed."""
+        return self.new.failed + self.base.failed
+
+    @property
+    def size(self) -> int:
+        """Examples of the smaller side that have a value, or would have one had nothing failed."""
+        return min(self.new.size, self.base.size)
+
+    @property
+    def applies(self) -> int:
+        """Examples of the smaller side that the metric applies to."""
+        return min(self.new.applies, self.base.applies)
+
+    @cached_property
+    def means(self) -> tuple[float, float] | None:
+        """Of the new run and of the baseline."""
+        new, base = self.new.estimate, self.base.estimate
+        return None if new is None or base is None else (new, base)
+
+    @property
+    def estimate(self) -> float | None:
+        """Difference of the means."""
+        return None if self.means is None else self.means[0] - self.means[1]
+
+    def reach(self) -> tuple[float, float]:
+        """The least and greatest difference."""
+        (low, high), (base_low, base_high) = self.new.reach(), self.base.reach()
+        return low - base_high, high - base_low
+
+    def base_reach(self) -> tuple[float, float]:
+        """The least and greatest mean of the baseline."""
+        return self.base.reach()
+
+    def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """By `sampled`, with what the judge sees between two systems where there is nothing to see.
+
+        Of a share of the baseline's mean as a limit: that mean is a sample's too, and is taken as it is. That errs on
+        the wide side: x − (1 − r)·b varies less than x − b.
+        """
+        sampled = self.sampled(level, where)
+        if sampled is None or self.error is None:
+            return sampled
+        middle = self.estimate if where == "out" else None
+        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
+        return judged_difference(sampled, middle, self.error, 1.0, seen=True)
+
+    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+        """By `estimating.interval_of_difference`."""
+        key = (level, where)
+        if key not in self._intervals:
+            self._intervals[key] = self._interval(level, where)
+        return self._intervals[key]
+
+    def _interval(self, level: float, where: Where) -> Interval | None:
+        other: Where = "high" if where == "low" else "low" if where == "high" else "out"
+        here, there = self.new.placed(where), self.base.placed(other)
+        if not here[0].size or not there[0].size or not finite(here[0], there[0]):
+            return None
+        new, base = (ScoreSample.of(self.new.metric, *side) for side in (here, there))
+        return interval_of_difference(new, base, level, paired=False)
+
+    def least_width(self, level: float) -> float:
+        """sqrt(w² + v²), w and v the least that the intervals of the two means reach: so are theirs put together."""
+        return hypot(self.new.least_width(level), self.base.least_width(level))
+
+    def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
+        """Whether `estimating.difference_test` sees a change for the worse too: of rates it counts."""
+        new, base = self.new, self.base
+        alternative: Alternative = "less" if worse_is_less else "greater"
+        here, there = (ScoreSample.of(side.metric, side.values, side.weight, side.cluster) for side in (new, base))
+        tested = difference_test(here, there, paired=False, alternative=alternative)
+        return tested is not None and tested.p_value <= alpha

@@ -1,0 +1,154 @@
+"""The local judge: offline, without a key, in the package.
+
+What a report says about the local judge: what it is, what it cannot see, and how often it was right.
+
+How far the local judge's means err on texts of a source that nobody labelled.
+
+`judge_error.json` beside this file is written by bench/judge_error.py and never edited by hand. It changes no verdict,
+so it is no part of the judge's id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragauge.core.errors import JudgeError
+from ragauge.judges import similarity
+from ragauge.judges.inputs import Inputs
+from ragauge.judges.judge import Asking
+from ragauge.judges.local import agree, criteria, relevance, verify_answer, verify_reference
+from ragauge.judges.local.weights import EVIDENCE_FILE, fingerprint, stored
+from ragauge.scores.gather import Claims
+from ragauge.scores.results.scorecard import JudgeNote
+from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.stats.judge_scale import SourceScale
+from ragauge.text.specifics import ClaimKind
+
+GENERATION = 8  # raised when the code that scores changes a verdict
+
+ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
+    "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
+    "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
+    "rate_passages": (relevance.VERSION, relevance.rate_passages),
+    "rate_sentences": (relevance.VERSION, relevance.rate_passages),
+    "rate_answer": (relevance.VERSION, relevance.rate_passages),
+    "agree": (agree.VERSION, agree.agree),
+    "cover_aspects": (criteria.ASPECTS_VERSION, criteria.cover_aspects),
+    "cover_criteria": (criteria.CRITERIA_VERSION, criteria.cover_criteria),
+    "meet_criteria": (criteria.CRITERIA_VERSION, criteria.meet_criteria),
+    "similarity": (similarity.VERSION, similarity.similarity),
+}
+
+
+class LocalJudge:
+    """Judges by the words that claims and passages share, with weights learned from human labels.
+
+    It asks for vectors only (kind "embed", one list a question at most) and does without where they fail. The same
+    inputs and vectors give the same facts in every process. It does not answer `guess_questions`, which takes reading.
+
+    Attributes:
+        n_controls: pairs of known truth that it is asked about before a run's responses.
+    """
+
+    n_controls = 200
+
+    @property
+    def judge_id(self) -> str:
+        """Such as "local:overlap-1-3f9a0c21": generation of the code and hash of the weights."""
+        return f"local:overlap-{GENERATION}-{fingerprint()}"
+
+    def version(self, question: str) -> int:
+        """Version of the question as this judge asks it; 0 for one that it does not answer."""
+        return ASKED[question][0] if question in ASKED else 0
+
+    def answers(self, question: str) -> bool:
+        """Whether this judge can answer the question at all."""
+        return question in ASKED
+
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        """A generator that yields at most one list of one embed ask and returns the facts."""
+        if inputs.question not in ASKED:
+            raise JudgeError(f"the local judge does not answer {inputs.question}; use a model judge.")
+        return ASKED[inputs.question][1](inputs, judge_repeat)
+
+
+WHAT = (
+    "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
+    "holds most of it, trained on human labels, offline and without a key."
+)
+LIMITS = (
+    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
+    "in a paraphrase.",
+    "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
+    "support in another language than the answer's.",
+    "What a passage denies, doubts, asks or supposes in other words ('there is no evidence that …') passes as said. A "
+    "claim spread over two passages is supported by neither.",
+    "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
+    "How often it is right about a claim was measured against people's labels in English. In other languages it was "
+    "measured whether it tells texts that belong together from others; it compares pieces of words, numbers and dates.",
+)
+SHARPER = (
+    "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
+    "middle band (--judge hybrid:openai:MODEL), or 50 labels of your own and more: ragauge judge calibrate fits its "
+    "probabilities to your data, ragauge judge check says how often it is right there."
+)
+
+
+def middle() -> tuple[float, float]:
+    """The middle band of p: below it a claim is likely unsupported, above it likely supported."""
+    low, high = stored()["bands"]
+    return float(low), float(high)
+
+
+def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
+    """What is to be said of this judge beside every score of it."""
+    low, high = middle()
+    rows = stored()["held_out"]["overlap_words"]
+    mean = rows["sources"]["mean"]
+    observed = (
+        f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
+        f"{mean['balanced_accuracy']:.2f}. Of claims with p below {low:g}, {_rate(rows['ends'][0])} were supported. "
+        f"Of claims with p above {high:g}, {_rate(rows['ends'][-1])} were supported."
+    )
+    return JudgeNote(judge_id, WHAT, (*unseen(claims.reference), *LIMITS, SHARPER), claims.uncertain, observed)
+
+
+KINDS: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
+LEAST_SHARE, SEEN_WELL = 0.05, 0.95  # kinds that are rarer, or nearly always found, need no word
+
+
+def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
+    """How many of the reference claims are of a kind that this judge often does not find, and how often it does."""
+    rates = stored(EVIDENCE_FILE)["found"]
+    return [
+        f"{share:.0%} of the reference claims are {KINDS[kind]}: of such this judge finds {rates[kind]:.0%} where "
+        "their evidence is there (measured on public sets)."
+        for kind, share in reference.items()
+        if share >= LEAST_SHARE and rates[kind] < SEEN_WELL
+    ]
+
+
+def _rate(row: Mapping[str, Any]) -> str:
+    """A rate with its range over the sources."""
+    if row["supported"] is None:
+        return "none seen"
+    if row["least"] is None:
+        return f"{row['supported']:.0%}"
+    return f"{row['supported']:.0%} ({row['least']:.0%} to {row['greatest']:.0%} by source)"
+
+
+FILE = Path(__file__).parent / "judge_error.json"
+
+
+@cache
+def errors() -> Mapping[str, JudgeMeanError]:
+    """Printed name of a metric -> how far its mean errs."""
+    stored_errors = json.loads(FILE.read_text(encoding="utf-8"))
+    for metric in stored_errors["metrics"].values():
+        metric |= {part: tuple(metric[part]) for part in ("edges", "shifts", "spreads")}
+        metric["scales"] = tuple(SourceScale(*scale) for scale in metric["scales"])
+    return {name: JudgeMeanError(**metric) for name, metric in stored_errors["metrics"].items()}

@@ -1,0 +1,373 @@
+"""How a model judge asks: what is the same for all of its questions.
+
+JSON Schemas of replies, as strict modes take them: every field required, no others.
+
+Long contexts go out in packs, so that nothing is cut off silently.
+
+A judge by a short text that any process can build the same one from.
+
+provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, prompts, mode, pack, a
+parameter such as temperature, or what belongs to the endpoint: key_env and header.NAME.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from ragauge.core.ask import Ask, ModelName
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.providers import ALIASES, EMBEDDERS, PROVIDERS, provider_of
+from ragauge.judges.model.prompt_blocks import Block, Numbered, Prompt, Worded, numbered
+
+Schema = Mapping[str, Any]
+
+INTEGER: Schema = {"type": "integer"}
+TEXT: Schema = {"type": "string"}
+YES_NO: Schema = {"type": "boolean"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+
+
+def one_of(*words: str) -> Schema:
+    """One of some words."""
+    return {"type": "string", "enum": list(words)}
+
+
+def an_object(**fields: Schema) -> Schema:
+    """An object with these fields."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def any_of(*forms: Schema) -> Schema:
+    """An object whose only field, reply, is one of several objects."""
+    return an_object(reply={"anyOf": list(forms)})
+
+
+def a_list(**fields: Schema) -> Schema:
+    """A list of objects with these fields."""
+    return {"type": "array", "items": an_object(**fields)}
+
+
+PACK = 24_000  # characters of passages in one call, about 6,000 tokens
+
+
+@dataclass(frozen=True, slots=True)
+class PassageBatch:
+    """Sentences of the passages that go out together; passages keep their numbers over all packs.
+
+    Attributes:
+        sentences: number ("2.1") -> sentence.
+    """
+
+    sentences: dict[str, Numbered]
+
+    @property
+    def block(self) -> Block:
+        """The sentences as they are sent."""
+        return Block("passages", [(number, one.sentence.text) for number, one in self.sentences.items()])
+
+
+@lru_cache(maxsize=16)
+def passage_batches(passages: tuple[str, ...], size: int = PACK) -> tuple[PassageBatch, ...]:
+    """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.
+
+    A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
+    several questions about a response see the same passages.
+    """
+    filled: list[PassageBatch] = []
+    current: dict[str, Numbered] = {}
+    used = 0
+    lengths = [len(text) for text in passages]
+    for sentence in numbered(passages):
+        cost = len(sentence.sentence.text)
+        begins = sentence.sentence.n == 1 and used + min(lengths[sentence.passage - 1], size) > size
+        if current and (begins or used + cost > size):
+            filled.append(PassageBatch(current))
+            current, used = {}, 0
+        current[sentence.number] = sentence
+        used += cost
+    if current:
+        filled.append(PassageBatch(current))
+    return tuple(filled)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a judge's spec says beside its models.
+
+    Attributes:
+        per_claim: one yes-or-no question a claim instead of one for all of them.
+        pack: characters of passages in one call.
+        params: sent with every chat call.
+        wording: name of a prompt -> template of the user's own; checked.
+    """
+
+    per_claim: bool = False
+    pack: int = PACK
+    params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
+    wording: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSpec:
+    """Which question is asked, in which version, how, and for which time: what no prompt of it changes."""
+
+    question: str
+    version: int
+    settings: Settings
+    judge_repeat: int = 0
+    family: Schema | None = None  # of all questions that see passages
+
+    def worded(self, prompt: Prompt, *blocks: Block) -> Worded:
+        """The texts of a request, in our wording or the user's own."""
+        return prompt.messages(blocks, self.settings.wording.get(prompt.name))
+
+    def chat(self, worded: Worded, schema: Mapping[str, Any], attempt: int = 1, only: str = "") -> Ask:
+        """One request to the model; `only` stands at the end of its texts."""
+        return Ask(
+            "chat",
+            self.question,
+            self.version,
+            (("system", worded.system), ("user", worded.text + only)),
+            schema=schema,
+            params=self.settings.params,
+            judge_repeat=self.judge_repeat,
+            attempt=attempt,
+            shared=worded.shared,
+            family=self.family if worded.shared else None,
+        )
+
+
+EMBED, EMBEDDED = "embed", "local"  # the key that names an embedder, and the one in the package
+PROMPTS = "prompts"  # the key that names a file of own wording
+SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}  # and what they are where nothing is said
+LEAST_PACK = 1_000
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+# further parameters of a call, sent where they are given: how each is read, and what it must be
+PARAMETERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "max_tokens": (lambda text: _within(int(text), 1), "a number of at least 1"),
+    "reasoning_effort": (lambda text: EFFORTS[EFFORTS.index(text)], f"one of {', '.join(EFFORTS)}"),
+    "seed": (int, "a whole number"),
+    "top_p": (lambda text: _within(float(text), 0, 1), "a number between 0 and 1"),
+}
+KEY_ENV, HEADER = "key_env", "header."  # what belongs to an endpoint: the variable of its key, and what it is sent
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie", re.I)  # a header that is so called holds one
+SECRET = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")  # user and password, or a query
+AZURE_TAIL = re.compile(
+    r"(?:/openai)?/deployments/([^/]+)(?:/chat/completions|/responses)?$|/openai(?:/responses)?$|(?<=/openai/v1)/.*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """What a spec says.
+
+    Attributes:
+        default: the model for every question that has none of its own.
+        own: question -> its model.
+        settings: how it is asked.
+        embedder: what turns texts into vectors; None = the embedded one.
+        prompts: where own wording is read from, a path or what `wording.given` names; "" = there is none.
+    """
+
+    default: ModelName
+    own: Mapping[str, ModelName] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    embedder: ModelName | None = None
+    prompts: str = ""
+
+    def model(self, question: str) -> ModelName:
+        """Who answers a question."""
+        return self.own.get(question, self.default)
+
+
+def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
+    """A spec from its text. A file of prompts is named, not read.
+
+    Args:
+        text: such as `openai:gpt-5-mini,agree=openai:gpt-5,temperature=none`.
+        questions: names that may have a model of their own.
+
+    Raises:
+        UnknownName: no such provider or key.
+        UsageError: a part that cannot be read, with what to write.
+
+    >>> str(read_spec("openai-chat:qwen2.5:7b@http://localhost:11434/v1/", ()).default)
+    'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
+    """
+    head, *rest = [part.strip() for part in text.split(",")]
+    default = _name(head)  # first: it refuses a key in a URL, and so none is repeated below
+    own: dict[str, ModelName] = {}
+    values: dict[str, str] = {}
+    ends: dict[str, dict[str, str]] = {}  # whose endpoint -> what belongs to it
+    keys = (*questions, *SETTINGS, *PARAMETERS, EMBED, PROMPTS)
+    for part in rest:
+        key, equals, value = part.partition("=")
+        owner = next((name for name in (*questions, EMBED) if key.startswith(f"{name}.")), "")
+        place = key.removeprefix(f"{owner}.") if owner else key
+        if place != KEY_ENV and not place.startswith(HEADER) and key not in keys:
+            raise UnknownName("setting of a judge", key, [*keys, KEY_ENV, f"{HEADER}NAME"])
+        if not equals or not value:
+            usual = {
+                EMBED: EMBEDDED,
+                PROMPTS: "prompts.yaml",
+                "max_tokens": "1000",
+                "reasoning_effort": "low",
+                "seed": "7",
+                "top_p": "0.9",
+                **dict.fromkeys(questions, head),
+                **SETTINGS,
+            }.get(key, "VARIABLE")
+            hint = f"Write {key}={usual}, or leave it out."
+            raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
+        if key in questions:
+            own[key] = _name(value)
+        elif key in keys:
+            values[key] = value
+        else:
+            ends.setdefault(owner, {})[place] = value
+    embedder = _embedder(values.get(EMBED, EMBEDDED))
+
+    def placed(owner: str, name: ModelName) -> ModelName:
+        same = _parts(name.url)[0] == _parts(default.url)[0]
+        return _with_access(name, {**(ends.get("", {}) if same else {}), **ends.get(owner, {})})
+
+    return ModelSpec(
+        placed("", default),
+        {key: placed(key, name) for key, name in own.items()},
+        _settings(values),
+        embedder and placed(EMBED, embedder),
+        values.get(PROMPTS, ""),
+    )
+
+
+def read_model(text: str) -> ModelName:
+    """A model from `provider:model[@base URL][,key_env=NAME][,header.NAME=VALUE]`.
+
+    Without a URL, the variable that the provider's client reads names it. The place is part of the name however it was
+    said: an answer from one place is none from another.
+
+    Raises:
+        UnknownName: no such provider or setting.
+        UsageError: no model is named, or the URL is none or holds a key.
+    """
+    head, *rest = [part.strip() for part in text.split(",")]
+    name, options = _name(head), {key: value for key, _, value in (part.partition("=") for part in rest)}
+    for key in options:
+        if key != KEY_ENV and not key.startswith(HEADER):
+            raise UnknownName("setting of a model", key, [KEY_ENV, f"{HEADER}NAME"])
+    return _with_access(name, options)
+
+
+def _name(text: str) -> ModelName:
+    given, _, rest = text.partition(":")
+    provider = provider_of(text)
+    if provider is None:
+        raise UnknownName("provider", given, [*PROVIDERS, *ALIASES], "A model is written provider:model.")
+    at = max(rest.find("@http://"), rest.find("@https://"))
+    model, endpoint = (rest, "") if at < 0 else (rest[:at], rest[at + 1 :])
+    if not model:
+        raise UsageError(f"{text!r} names no model. Write {given}:NAME, as the provider spells it.")
+    return ModelName(provider, model, _endpoint(provider, model, endpoint))
+
+
+def _with_access(name: ModelName, options: Mapping[str, str]) -> ModelName:
+    """A model with the variable of its endpoint's key, and with what is sent to that endpoint beside the text."""
+    key_env = options.get(KEY_ENV, "")
+    if KEY_ENV in options and not VARIABLE.fullmatch(key_env):
+        raise UsageError(f"{KEY_ENV} names the variable of the environment that holds the key: {KEY_ENV}=MY_KEY.")
+    headers = {key.removeprefix(HEADER): value for key, value in options.items() if key.startswith(HEADER)}
+    for header, value in headers.items():
+        if not HEADER_NAME.fullmatch(header):
+            raise UsageError(f"{HEADER}{header}: no name of a header. Write {HEADER}X-Name=value.")
+        if SECRET_NAME.search(header) and "$" not in value:
+            raise UsageError(
+                f"{HEADER}{header} may hold a secret, and a judge's text is stored and shown. Put it into a variable "
+                f"of the environment: {HEADER}{header}=$NAME."
+            )
+    return replace(name, key_env=key_env, headers=tuple(sorted(headers.items())))
+
+
+def _embedder(text: str) -> ModelName | None:
+    if text == EMBEDDED:
+        return None
+    provider = text.partition(":")[0]
+    if provider not in EMBEDDERS:
+        hint = "An embedder is written embed=openai:MODEL[@base URL]; embed=local is the one in the package."
+        raise UnknownName("provider of embeddings", provider, EMBEDDERS, hint)
+    return _name(text)
+
+
+def _endpoint(provider: str, model: str, url: str) -> str:
+    place = PROVIDERS[provider]
+    given = url
+    url = url or (os.environ.get(place.variable, "").strip() if place.variable else "")
+    if SECRET.search(url) or ("?" in url and not provider.startswith("azure")):
+        raise UsageError(
+            "a judge's base URL must hold no key and no query: it is stored and shown. Put the key into the "
+            "environment and name the variable, such as key_env=MY_KEY; ?api-version= is for azure:DEPLOYMENT@URL."
+        )
+    url = url.partition("#")[0].rstrip("/")
+    if provider.startswith("azure") and url:
+        url = _azure(url, model if given else "")
+    elif place.keyless and url and not _parts(url)[1]:  # as its server is known, without the path of its API
+        url += _parts(place.official)[1]
+    return "" if url == place.official else url
+
+
+def _parts(url: str) -> tuple[str, str]:
+    """Scheme and host of a URL, and its path; ("", "") of what is none."""
+    match = re.match(r"(\w+://[^/?#]*)([^?#]*)", url)
+    return (match[1].lower(), match[2].rstrip("/")) if match else ("", "")
+
+
+def _azure(url: str, deployment: str) -> str:
+    """Azure's address as its portal gives it, without what the client adds; with the version of the API."""
+    base, _, query = url.partition("?")
+    tail = AZURE_TAIL.search(base.rstrip("/"))
+    if tail is not None and tail[1] and deployment and tail[1] != deployment:
+        raise UsageError(f"the URL names the deployment {tail[1]}, the judge {deployment}. Write azure:{tail[1]}@URL.")
+    base = AZURE_TAIL.sub("", base.rstrip("/"))
+    version = os.environ.get("OPENAI_API_VERSION", "").strip()
+    if base.endswith(("/v1", ".models.ai.azure.com")):  # which take no version
+        query = ""
+    elif not query and version:
+        query = f"api-version={version}"
+    return f"{base}?{query}" if query else base
+
+
+def _settings(values: Mapping[str, str]) -> Settings:
+    values = {**SETTINGS, **values}
+    mode = values["mode"]
+    if mode not in ("fused", "per_claim"):
+        raise UnknownName("mode of a judge", mode, ("fused", "per_claim"))
+    temperature = values["temperature"]
+    try:
+        params: dict[str, Any] = {} if temperature == "none" else {"temperature": float(temperature)}
+        pack = int(values["pack"])
+    except ValueError:
+        raise UsageError(
+            "a judge's temperature is a number or none, its pack a number of characters; "
+            f"got temperature={temperature}, pack={values['pack']}."
+        ) from None
+    if pack < LEAST_PACK:
+        raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
+    for key, (read, expected) in PARAMETERS.items():
+        if key in values:
+            try:
+                params[key] = read(values[key])
+            except ValueError:
+                raise UsageError(f"a judge's {key} must be {expected}, got {values[key]}.") from None
+    return Settings(mode == "per_claim", pack, params)
+
+
+def _within(value: float, least: float, most: float = float("inf")) -> float:
+    if not least <= value <= most:
+        raise ValueError(value)
+    return value

@@ -1,0 +1,116 @@
+"""A judge calibrated by labels, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.labels.check.verb import rows_of
+from ragauge.verbs.coroutines import plain
+from ragauge.verbs.evaluate_options import CalibrateJudgeOptions
+from ragauge.verbs.files import check, write_text
+from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.result_base import Found, PageResult
+from ragauge.verbs.sources import store_url
+
+if TYPE_CHECKING:
+    from ragauge.labels.calibrate.runner import BaseJudge
+    from ragauge.rendering.sections import ReportSection
+    from ragauge.scores.calibration import JudgeCalibration
+
+
+class CalibrationResult(Found, PageResult):
+    """What calibrating a judge is worth, in every form."""
+
+    _what = "calibration of a judge"
+    found: JudgeCalibration
+
+    @property
+    def judge(self) -> str:
+        """What `evaluate` takes as its judge."""
+        return f"calibrated:{self.found.path}"
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.calibrate.tables import sections
+
+        return sections(self.found)
+
+
+def base_of(wanted: CalibrateJudgeOptions) -> BaseJudge:
+    """The judge that is to be calibrated.
+
+    Raises:
+        UsageError: none, people, or one that is calibrated already.
+        UnknownName: no such judge.
+    """
+    from ragauge.engine.judges import given_judge
+    from ragauge.labels.calibrate.runner import base_of as built
+
+    return built(given_judge(wanted.judge, wanted.judge_name, wanted.prompts))
+
+
+@keywords(CalibrateJudgeOptions)
+async def calibrate_judge_async(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+    """Fits a judge's probabilities to people's labels, and writes the file of the calibrated judge.
+
+    It is used as `judge="calibrated:judge.json"`. The judge stays as it is unless labels that a fit did not see say
+    that another is better by a standard error.
+
+    Options:
+        source: answers or claims with passages and labels: a path or a table (ragauge docs model-judges); or a stored
+            run, and what people labelled of it.
+        judge: who is calibrated: "local", "openai:gpt-5-mini", "hybrid:openai:gpt-5-mini", a function or object (text
+            in, text out).
+        output: the file to write, ending in .json.
+        judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model's own wording, as for `evaluate`.
+        guideline: of a run whose labels follow several instructions, which: a text file or its hash; those of its last
+            draw by default. Labels by two are never pooled.
+        limit: so many rows, drawn at random, always the same.
+        columns: our field -> the source's column.
+        supported: values of the label that mean supported; the usual words when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done, the rate and the time left.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
+
+    Raises:
+        NotEnoughData: fewer than 50 labels, or fewer than 10 of the rarer kind.
+        DataError: a file that cannot be read.
+        UsageError: a judge that cannot be calibrated, or a path that cannot be written.
+        Interrupted: what may be spent was spent before all texts were judged.
+    """
+    return await calibrate_labelled(wanted)
+
+
+calibrate_judge = plain(calibrate_judge_async)
+
+
+async def calibrate_labelled(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+    """What `calibrate_judge` does, with its options."""
+    from ragauge.labels.calibrate.runner import learn
+    from ragauge.store.store_access import open_store
+
+    path = Path(wanted.output)
+    check(path, (".json",))
+    base = base_of(wanted)
+    calling = wanted.of(base.judge)
+    source = rows_of(wanted)
+    with open_store(store_url(wanted.store)) as opened:
+        file, found = await learn(source, base, opened, calling, wanted.progress)
+        run = opened.runs.find(source.run_id).name if source.run_id else ""
+    write_text(path, file.text())
+    return CalibrationResult(replace(found, path=str(path), run=run))
+
+
+def expect(wanted: CalibrateJudgeOptions) -> dict[str, Any]:
+    """What calibrating would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.labels.check.runner import Way, expected
+    from ragauge.store.store_access import open_store
+
+    base, rows = base_of(wanted), rows_of(wanted).rows
+    with open_store(store_url(wanted.store)) as opened:
+        estimate = expected(rows, [Way(base.spec, "", base.judge)], opened)[base.spec]
+    return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), **estimate.plain()}

@@ -1,0 +1,260 @@
+"""People's labels: brought in, planned, taken to another run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.label import part_text
+from ragauge.labels.label.options import LabelImportOptions, LabelPlanOptions, LabelTransferOptions
+from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.sources import store_url
+
+if TYPE_CHECKING:
+    from ragauge.core.label import Label
+    from ragauge.core.response import Run
+    from ragauge.labels.plan.compute import LabelPlan
+    from ragauge.stats.rate_transfer import TransferredRate
+    from ragauge.store.store_access import Store
+
+WIDTH = 0.05  # to each side, where no goal is named
+NAMED = 12  # hex digits of a guideline's hash
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLabels:
+    """What an import brought.
+
+    Attributes:
+        read: labels in the file.
+        new: those that the store did not have.
+        guidelines: hash of instructions -> labels that the store has by them now; "" = instructions not known.
+        keys: of what was labelled; without_text: those of them that fit no text of a stored run.
+    """
+
+    read: int
+    new: int
+    guidelines: dict[str, int]
+    keys: int
+    without_text: int
+
+
+def guideline_named(given: Any) -> tuple[str, str | None]:
+    """(hash, text) of instructions; the text is None where a hash was given, both are empty where nothing was.
+
+    Raises:
+        DataError: neither a file nor a hash.
+    """
+    from ragauge.core.label import guideline_of
+
+    if not given:
+        return "", None
+    path = Path(given)
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+        return guideline_of(text), text
+    name = str(given).lower()
+    if len(name) == NAMED and set(name) <= set("0123456789abcdef"):
+        return name, None
+    raise DataError(f"no file of instructions {str(given)!r}.", hint="Give a text file, or the hash of known ones.")
+
+
+@keywords(LabelImportOptions)
+def label_import(wanted: LabelImportOptions) -> ImportedLabels:
+    """Keeps people's labels, all of a file or none; the same file twice changes nothing.
+
+    A label belongs to the texts that were seen, so it counts in every run where they recur: verdicts and causes of the
+    responses that it is of are decided anew by it.
+
+    Options:
+        source: labels.jsonl of the label page, a CSV of the same columns (key, part, question, value, annotator, at,
+            guideline), what `check_judge` reads, or Label Studio's JSON; a path or a table.
+        question: that they answer, where the file does not say: "support", "relevance", "address", "refuse",
+            "score:METRIC".
+        annotator: who gave them, where the file does not say.
+        guideline: the instructions, where the file does not say: a text file or a hash. Labels by two are never pooled.
+        columns: our field -> the source's column.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        DataError: a row that cannot be read, with its line; a value that is not known, with the nearest; a part that
+            lies beyond its text.
+    """
+    from ragauge.engine.label_facts import decide_again
+    from ragauge.engine.label_questions import question_named, scale_of
+    from ragauge.engine.people import find_labeled_texts
+    from ragauge.readers.labels import LabelSource, read_labels
+    from ragauge.store.store_access import open_store
+
+    hashed, _ = guideline_named(wanted.guideline)
+    asked = question_named(wanted.question)
+    given = LabelSource(asked, wanted.annotator, hashed, wanted.columns or {}, scale_of)
+    labels = list(read_labels(wanted.source, given))
+    keys = {(label.question, label.key) for label in labels}
+    with open_store(store_url(wanted.store)) as store:
+        texts = find_labeled_texts(store, keys)
+        for n, label in enumerate(labels, 1):
+            _refuse_beyond(label, texts.sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
+        with store.transaction():  # an import that is killed after it is completed by the next
+            if new := store.labels.add(labels):
+                store.labels.queue_decisions(number for numbers in texts.numbers.values() for number in numbers)
+        for run_id, queued in store.labels.queued_decisions().items():
+            numbers = set(texts.numbers.get(run_id, ())) & set(queued)
+            decide_again(store, run_id, numbers)
+            store.labels.end_decisions(numbers)
+        return ImportedLabels(len(labels), new, store.labels.guidelines(), len(keys), len(keys) - len(texts.sizes))
+
+
+def _called(source: Any) -> str:
+    return Path(source).name if isinstance(source, str | Path) else "a table"
+
+
+def _refuse_beyond(label: Label, sizes: tuple[int, int] | None, where: str) -> None:
+    """Refuses a label of a part that its text does not have.
+
+    Raises:
+        DataError: characters after the end of the answer, or a passage after the last.
+    """
+    if sizes is None or label.part is None:
+        return
+    characters, passages = sizes
+    if isinstance(label.part, int) and label.part > passages:
+        told = f"expected a passage from 1 to {passages:,}" if passages else "the answer was given no passage"
+    elif isinstance(label.part, tuple) and label.part[1] > characters:
+        told = f"expected characters within 0-{characters:,}, as long as the answer is"
+    else:
+        return
+    raise DataError(
+        f"part: {told}, got {part_text(label.part)} (key {label.key[:NAMED]}…). Nothing was imported.",
+        source=where,
+        hint="Labels may be of another version of the text: label it anew.",
+    )
+
+
+def judge_of(store: Store, run: Run, judge: str | None) -> str | None:
+    """The judge that labels are held against: the one that is named, else the last that is not people; None = nobody.
+
+    Raises:
+        UnknownName: no judge of this run has such an id.
+    """
+    from ragauge.engine.people import is_people
+    from ragauge.evaluation.scorecard.cards import judged
+
+    if judge is not None:
+        return judged(store, run, judge)
+    return next((one for one in store.scores.judges(run.run_id) if not is_people(one)), None)
+
+
+@keywords(LabelPlanOptions)
+def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
+    """How many labels of a run it takes, by the spread of its scores and by the labels that there are.
+
+    Options:
+        run: a stored run that was evaluated: id, name or "latest".
+        metric: one that people can score: it has a least and a greatest value, and reads answer or passages.
+        width: how far the interval may reach to each side of the label-corrected mean; 0.05 by default.
+        detect: a change between two runs that is to be seen in 80 of 100 comparisons: "3%" of the mean, "3 points".
+        judge: whose scores; the last that is not people by default.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no such run, judge, or metric that labels tell of.
+        UsageError: both goals at once, or a run without scores of the metric.
+    """
+    import numpy as np
+
+    from ragauge.engine.label_questions import scale_of
+    from ragauge.labels.plan import compute as planning
+    from ragauge.metrics.catalogue import parse
+    from ragauge.scores.target_difference import WantedChange
+    from ragauge.store.store_access import open_store
+    from ragauge.verbs.columns import StoredColumns
+
+    metric = scale_of(f"score:{wanted.metric}").question.partition(":")[2]
+    if wanted.width is not None and wanted.detect:
+        raise UsageError("label plan: --width plans an interval and --detect a change. Give one of them.")
+    with open_store(store_url(wanted.store)) as store:
+        run = store.runs.find(str(wanted.run))
+        index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
+        judge_id = judge_of(store, run, wanted.judge)
+        columns = StoredColumns(store, run.run_id, judge_id, index, values_only=True)
+        found = columns.labelled().column(metric)
+    if found is None:
+        raise UsageError(f"run {run.name} has no scores of {metric}: evaluate it with -m {metric} first.")
+    scored = np.isfinite(found.value)
+    values, people = found.value[scored], None if found.people is None else found.people[scored]
+    change = WantedChange.read(wanted.detect).of(values.mean() if values.size else 0.0) if wanted.detect else None
+    width = wanted.width if wanted.width is not None or change is not None else WIDTH
+    clusters = None if found.cluster is None else found.cluster[scored]
+    return planning.label_plan(
+        metric, values, people, width=width, detect=change, bounds=parse(metric).range, clusters=clusters
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TransferredLabels:
+    """The share of a run's answers that hold as a whole, by another run's labels.
+
+    Attributes:
+        run: name of the run.
+        labelled: name of the run that people labelled.
+        judge_id: whose verdicts are corrected.
+        rate: with its interval, and the judge's sensitivity and specificity on the labelled run.
+        judged: the judge's own share.
+        labels: labelled answers with a verdict.
+        n: answers of the run with one.
+    """
+
+    run: str
+    labelled: str
+    judge_id: str
+    rate: TransferredRate
+    judged: float
+    labels: int
+    n: int
+
+
+@keywords(LabelTransferOptions)
+def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
+    """The share of answers of which every claim is supported, in a run without labels, by labels of another run.
+
+    By Rogan and Gladen, which takes for granted that the judge has the same sensitivity and specificity on both runs:
+    nothing in the labels can show that. Labels drawn from the run itself need no such thing.
+
+    Options:
+        labelled: a run from which answers were drawn at random, and labelled for support.
+        run: the run whose share is wanted, evaluated by the same judge.
+        judge: whose verdicts; the last of `run` that is not people by default.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no such run or judge.
+        UsageError: a draw that was not at random, one run twice, or too few labels of one kind to tell anything.
+    """
+    from ragauge.engine.people import people_scores, supported_answers
+    from ragauge.stats.rate_transfer import transferred_rate
+    from ragauge.store.store_access import open_store
+
+    with open_store(store_url(wanted.store)) as store:
+        base, run = (store.runs.find(str(one)) for one in (wanted.labelled, wanted.run))
+        judge_id = judge_of(store, run, wanted.judge)
+        people = next((one for one in people_scores(store, base.run_id) if one.question == "support"), None)
+        known, others = (supported_answers(store, one.run_id, judge_id) for one in (base, run))
+    if base.run_id == run.run_id:
+        raise UsageError(f"{run.name} is labelled itself: its reports show the label-corrected mean.")
+    if people is not None and people.inclusion:
+        raise UsageError(f"the labels of {base.name} were not drawn at random, so they do not say how the judge errs.")
+    scores = {} if people is None else people.values.get("faithfulness", {})
+    both = [(float(score == 1.0), known[number]) for number, score in scores.items() if number in known]
+    found = transferred_rate([people for people, _ in both], [judge for _, judge in both], list(others.values()))
+    if found is None:
+        wrong = sum(1 - said for said, _ in both)
+        raise UsageError(
+            f"{len(both)} labelled answers of {base.name} with a verdict by {judge_id}, {wrong:.0f} of them not "
+            "supported as a whole: too few of one kind, or the judge cannot tell them apart. Label more, or evaluate "
+            "both runs by one judge."
+        )
+    share = sum(others.values()) / len(others)
+    return TransferredLabels(run.name, base.name, judge_id or "", found, share, len(both), len(others))

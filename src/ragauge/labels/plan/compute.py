@@ -1,0 +1,170 @@
+"""How many labels it takes: for an interval of a width, or to see a change."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from math import ceil, isfinite, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.core.errors import UsageError
+from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.stats.distributions import normal_quantile, t_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+KNOWN = 20  # labels from which variance and correlation are taken from them
+POWER = 0.6  # two-sided level whose quantile is that of a power of 80 %
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """Labels that are needed.
+
+    Attributes:
+        metric: printed name.
+        goal: what for: width or detect.
+        amount: how far the interval may reach to each side, or the change to be seen, in the metric's unit.
+        labels: needed in all, of each run; None where labelling everything does not reach the goal.
+        alone: without a judge; None likewise.
+        there: labelled examples that there are.
+        responses: scored examples of the run.
+        needed: responses that it takes at least, all of them labelled, where these are too few; else None.
+        reached: with every response labelled, how far the interval reaches, or the least change that is seen.
+        correlation: of judge and people, by the labels that there are; None below 20: the judge is taken for useless.
+    """
+
+    metric: str
+    goal: str
+    amount: float
+    labels: int | None
+    alone: int | None
+    there: int
+    responses: int
+    needed: int | None
+    reached: float
+    correlation: float | None
+
+
+def label_plan(
+    metric: str,
+    judged: Floats,
+    people: Floats | None,
+    *,
+    width: float | None,
+    detect: float | None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    clusters: npt.NDArray[np.int64] | None = None,
+) -> LabelPlan:
+    """The least number of labels, drawn at random, with which a rectified mean reaches a goal; 50 or more.
+
+    se²(n) = s² · ((1 − ρ²) (1/n + (D − 1)/T) + ρ² D/T)
+
+    s²  variance of people's scores, by the labels that there are; below 20 of them the greatest that scores within
+        the metric's range can have, as of as many at one end as at the other
+    ρ   correlation of judge and people; below 20 labels 0, as if the judge told nothing
+    T   scored examples of the run
+    D   how much wider clusters make the interval of the judge's mean, squared, at least 1; without clusters 1
+
+    width   least n with t(n − 2) · se ≤ width
+    detect  the least n with (z(level) + z(0.8)) · se ≤ detect, s² that of differences: taken to be s² itself, which is
+            right where the scores of two runs on the same examples correlate at one half
+
+    Args:
+        metric: printed name.
+        judged: shape (T,), the judge's scores.
+        people: shape (T,), people's, NaN where there is none; None = no labels.
+        width: how far the interval may reach to each side, above 0; None where `detect` is given.
+        detect: the difference of two runs that is to be seen in 80 of 100 comparisons, above 0.
+        bounds: least and greatest value of the metric.
+        clusters: shape (T,), what each example depends on; None = all independent.
+
+    Raises:
+        UsageError: neither or both of width and detect, one that is not above 0, or fewer than 2 scores.
+
+    Source: variance of PPI++'s mean at its best weight, Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453.
+    """
+    import numpy as np
+
+    amount = _amount(width, detect)
+    if judged.size < 2:
+        raise UsageError(f"label plan: {metric} has {judged.size} scores in this run; it takes 2 to plan with.")
+    known = np.isfinite(people) if people is not None else np.zeros(judged.size, dtype=bool)
+    there, total = int(known.sum()), judged.size
+    told = there >= KNOWN and people is not None
+    y = people[known] if told and people is not None else np.asarray(bounds)
+    spread = float(np.std(y, ddof=1 if told else 0))
+    rho = float(np.corrcoef(y, judged[known])[0, 1]) if told and spread > 0 and np.std(judged[known]) > 0 else 0.0
+    planned = _Planning(spread, total, LEVEL, detect is not None, _design(judged, clusters))
+    labels = planned.least(amount, rho)
+    needed = planned.responses(amount) if labels is None else None
+    return LabelPlan(
+        metric,
+        "width" if detect is None else "detect",
+        amount,
+        labels,
+        planned.least(amount, 0.0),
+        there,
+        total,
+        needed,
+        planned.reach(max(3, total), rho),
+        rho if told else None,
+    )
+
+
+def _amount(width: float | None, detect: float | None) -> float:
+    """The one goal of both that is given."""
+    amount = width if detect is None else detect
+    if (width is None) == (detect is None) or amount is None or not (isfinite(amount) and amount > 0):
+        raise UsageError("label plan: give either width or detect, above 0, such as --width 0.05 or --detect 3%.")
+    return amount
+
+
+def _design(judged: Floats, clusters: npt.NDArray[np.int64] | None) -> float:
+    """How many times the variance of a mean clusters make it, by the judge's scores; at least 1."""
+    import numpy as np
+
+    d = judged - judged.mean()
+    if clusters is None or not d.any():
+        return 1.0
+    sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d)
+    return max(1.0, float(sums @ sums) / float(d @ d))
+
+
+class _Planning(NamedTuple):
+    """What a number of labels reaches.
+
+    Standard deviation of people's scores, size of the run, level, the goal, and what clusters do to a variance.
+    """
+
+    spread: float
+    total: int
+    level: float
+    change: bool
+    design: float = 1.0
+
+    def reach(self, n: int, correlation: float) -> float:
+        """How far the interval reaches with n labels, or the least change that is seen."""
+        shared = correlation**2
+        alone, among = 1 / n + (self.design - 1) / self.total, self.design / self.total
+        error = self.spread * sqrt((1 - shared) * alone + shared * among)
+        if self.change:
+            return (normal_quantile(self.level) + normal_quantile(POWER)) * error
+        return t_quantile(n - 2, self.level) * error
+
+    def responses(self, amount: float) -> int:
+        """How many responses, all of them labelled, reach an amount."""
+        return max(LEAST_LABELS, ceil((self._replace(total=MOST).reach(MOST, 0.0) * sqrt(MOST) / amount) ** 2))
+
+    def least(self, amount: float, correlation: float) -> int | None:
+        """The least n that reaches an amount; None where none does."""
+        if self.total < LEAST_LABELS or self.reach(self.total, correlation) > amount:
+            return None
+        every = range(LEAST_LABELS, self.total + 1)
+        return every[bisect_left(every, True, key=lambda n: self.reach(n, correlation) <= amount)]

@@ -1,0 +1,130 @@
+"""What a probe is: a pure change of what a judge sees, and what must hold then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.judges.inputs import VerifyAnswer, inputs_of_row
+from ragauge.labels.probe.compute import ProbeRule
+from ragauge.scores.verdict_pairs import SUPPORTED
+
+Need = Literal["answers", "passages", "others", "pairs", "labels", "family", "prefers", "wording"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedRow:
+    """An example, and what the judge said of it as it is, twice.
+
+    Attributes:
+        row: its parts are what is looked at: what people labelled, else the sentences.
+        place: of the row among all, from 0: what is drawn or takes turns goes by it.
+        base: verdict of each part; "" = none.
+        again: the same when asked a second time.
+        people: what people say of each part: supported or not_supported; "" = nothing.
+    """
+
+    row: Labelled
+    place: int
+    base: tuple[str, ...]
+    again: tuple[str, ...]
+    people: tuple[str, ...]
+
+    @property
+    def inputs(self) -> VerifyAnswer:
+        """What the judge saw."""
+        return inputs_of_row(self.row)
+
+    def text(self, place: int) -> str:
+        """Of a part."""
+        part = self.row.parts[place]
+        return self.row.answer[part.start : part.end]
+
+    @property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """Place of every part -> where it stands in the answer."""
+        return {place: (part.start, part.end) for place, part in enumerate(self.row.parts)}
+
+    @property
+    def supported(self) -> tuple[int, ...]:
+        """Places of the parts that the judge calls supported, and people do not call otherwise."""
+        return tuple(
+            place
+            for place, (verdict, human) in enumerate(zip(self.base, self.people, strict=True))
+            if verdict == SUPPORTED and human in ("", SUPPORTED)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a judge is shown instead, and where to look in it.
+
+    Attributes:
+        kind: of the change, such as number.
+        inputs: what it sees.
+        parts: place of a part of the example -> where what stands for it is in the changed answer.
+        wording: templates that the question is put by; empty = as always.
+        shown: place of a part -> its text with what was changed; {} = the part is as it was.
+    """
+
+    kind: str
+    inputs: VerifyAnswer
+    parts: Mapping[int, tuple[int, int]]
+    wording: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[int, str] = field(default_factory=dict)
+
+    def as_row(self, row: Labelled) -> Labelled:
+        """The example as the judge sees it now, its parts in the order of `parts`."""
+        spans = tuple(LabelledPart(start, end, ()) for start, end in self.parts.values())
+        seen = self.inputs
+        return replace(row, passages=seen.passages or (), answer=seen.answer, parts=spans, history=seen.history)
+
+
+class ProbePool:
+    """All examples, where a probe takes what it puts in from."""
+
+    def __init__(self, rows: Sequence[Labelled]) -> None:
+        self.rows = rows
+
+    def others(self, place: int) -> list[Labelled]:
+        """The examples after this one, in a ring, that ask another question and share no passage with it."""
+        mine = self.rows[place]
+        texts = set(mine.passages)
+        ring = [*self.rows[place + 1 :], *self.rows[:place]]
+        return [
+            one
+            for one in ring
+            if one.passages
+            and not texts & set(one.passages)
+            and (one.query, one.answer)[not one.query] != (mine.query, mine.answer)[not mine.query]
+        ]
+
+
+Changes = Callable[[ExaminedRow, ProbePool], Sequence[Change]]
+
+
+def unchanged(_: ExaminedRow, __: ProbePool) -> Sequence[Change]:
+    """Nothing is changed: the verdicts that are there already tell."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A probe.
+
+    Attributes:
+        rule: what must hold, and how it is measured.
+        needs: what it cannot do without.
+        changes: what the judge is shown instead of an example; a pure function.
+    """
+
+    rule: ProbeRule
+    needs: tuple[Need, ...]
+    changes: Changes = unchanged
+
+    @property
+    def name(self) -> str:
+        """As it is typed."""
+        return self.rule.name

@@ -1,0 +1,293 @@
+"""What probes of a judge found: whether what must not matter changes its verdicts, and what must matter does not.
+
+A judge that wavers changes its verdicts by itself. Every probe is held against that: the same text is judged twice, and
+only what a probe changes beyond it counts, paired verdict by verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ragauge.labels.check.family_bias import family_gap
+from ragauge.labels.probe.position_bias import PositionProbe
+from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, interval_beyond, least_alpha
+from ragauge.stats.families import holm
+from ragauge.stats.weighted import Interval
+
+Compares = Literal["again", "flip", "support", "rise", "people", "families"]
+ProbeVerdict = Literal["ok", "alarm", "not enough data"]
+LEVEL = 0.95
+WORST = 5  # examples that are named of a probe
+TOLERANCE = 0.05  # share of verdicts that a probe may change beyond the judge's own wavering
+# a judge that says otherwise on one text in five has, of evenly mixed verdicts, a kappa with itself of 0.6
+WAVERING = 0.2
+TWO_SIDED = ("people", "families")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRule:
+    """What must hold under a probe, and how it is measured.
+
+    Attributes:
+        name: of the probe.
+        figure: what its value is called.
+        changes: what the probe changes, in a few words.
+        must: what must hold then.
+        compares: how verdicts are compared, see `PairedCases.of`.
+        advice: what to do about an alarm.
+        tolerance: how far the value may lie from 0.
+        complement: the value is shown as 1 less itself: a share of verdicts that stay.
+        best: the verdict that is right on the changed text, where another that holds too is milder; "" = any that
+            holds.
+        if_milder: what it means where milder verdicts are many. It is no alarm.
+    """
+
+    name: str
+    figure: str
+    changes: str
+    must: str
+    compares: Compares
+    advice: str
+    tolerance: float = TOLERANCE
+    complement: bool = False
+    best: str = ""
+    if_milder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCase:
+    """One verdict that a probe looks at, beside the judge's own two on the unchanged text.
+
+    Attributes:
+        example: id of the example; what is of one example belongs together.
+        text: what was judged: a part of an answer, or both answers of a pair.
+        base: the verdict; "" = none.
+        again: the verdict when it was asked a second time.
+        changed: the verdict on the changed text; of a probe that changes nothing, `base`.
+        kind: of the change, such as number or name.
+        shown: the changed text where it differs from `text`.
+        human: what people say: supported or not_supported; "" = nothing, or they are split.
+        family: who wrote the answer.
+    """
+
+    example: str
+    text: str
+    base: str
+    again: str
+    changed: str
+    kind: str = ""
+    shown: str = ""
+    human: str = ""
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KindTally:
+    """The cases of one kind of change, or of one family.
+
+    Attributes:
+        kind: its name.
+        n: cases that count.
+        share: of them in which what must hold does not, before the judge's own wavering is taken off; of labels, the
+            mean of judge less people.
+        verdicts: verdict on the changed text -> cases.
+    """
+
+    kind: str
+    n: int
+    share: float
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFinding:
+    """What one probe found.
+
+    Attributes:
+        rule: what must hold.
+        n: verdicts that count.
+        examples: that they are of.
+        value: how far it does not hold, beyond the judge's own wavering; in [-1, 1], 0 is best (1 where the rule shows
+            the complement). None = there is no case.
+        interval: of the value; None where nothing can be said.
+        changed: share of verdicts in which it does not hold, wavering included; None where there is no case.
+        wavering: the same share of the judge's second asking about the unchanged text, or what the value is held
+            against.
+        tolerance: how far the value may lie from 0.
+        p: the least level at which the value lies beyond the tolerance, by Holm over all probes.
+        verdict: alarm where the value surely lies beyond the tolerance, ok where its interval lies within.
+        kinds: tallies by kind of change, the worst first.
+        worst: cases to look at, the worst first.
+        among: of several families the one that is favoured most; "" elsewhere.
+        without: cases without a verdict, which are left out.
+        milder: of a rule with a best verdict, share of verdicts in [0, 1] in which what must hold does, by another
+            verdict than the best; None elsewhere, and where there is no case.
+    """
+
+    rule: ProbeRule
+    n: int
+    examples: int
+    value: float | None
+    interval: Interval | None
+    changed: float | None
+    wavering: float | None
+    tolerance: float
+    p: float
+    verdict: ProbeVerdict
+    kinds: tuple[KindTally, ...] = ()
+    worst: tuple[ProbeCase, ...] = ()
+    among: str = ""
+    without: int = 0
+    milder: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProbes:
+    """What probes found of a judge.
+
+    Attributes:
+        judge_id: who was probed.
+        examples: answers that were looked at.
+        pairs: of answers that were compared.
+        findings: one a probe, in the order of the catalogue.
+        left_out: name of a probe that was not made -> why.
+        position: what the order of two answers did, in more numbers; None where no pair was shown.
+        parts: of the answers that were looked at: what people labelled, else sentences.
+        failed: of them, those that the judge gave no verdict on.
+        reasons: why it gave none -> of how many examples.
+        stopped: why it ended early; "" when it did not.
+        calls: facts of the calls made now; empty where no model is asked.
+    """
+
+    judge_id: str
+    examples: int
+    pairs: int
+    findings: tuple[ProbeFinding, ...]
+    left_out: Mapping[str, str]
+    position: PositionProbe | None = None
+    parts: int = 0
+    failed: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    stopped: str = ""
+    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    value: float | None
+    at: Mapping[str, float | None]  # changed, wavering
+    interval: Interval | None
+    p: float
+    among: str = ""
+
+
+def findings(
+    cases: Mapping[str, Sequence[ProbeCase]], rules: Sequence[ProbeRule], tolerance: float | None = None, own: str = ""
+) -> tuple[ProbeFinding, ...]:
+    """What each probe found, in the order of the rules.
+
+    A probe alarms where the interval of its value lies beyond the tolerance at the level that Holm leaves it among all
+    probes; it is ok where its 95 % interval lies within the tolerance; else there is not enough data.
+
+    Args:
+        cases: name of a probe -> its cases.
+        rules: of the probes that were made.
+        tolerance: for all probes but that of wavering itself; None = each its own.
+        own: the family that the judge belongs to; "" = the one that it favours most is looked at.
+    """
+    held = [
+        WAVERING if rule.compares == "again" else rule.tolerance if tolerance is None else tolerance for rule in rules
+    ]
+    counted = [PairedCases.of(rule.compares, cases.get(rule.name, ())) for rule in rules]
+    measured = [_measure(rule, pairs, limit, own) for rule, pairs, limit in zip(rules, counted, held, strict=True)]
+    adjusted = holm([one.p for one in measured])
+    return tuple(
+        _finding(rule, pairs, limit, one, p)
+        for rule, pairs, limit, one, p in zip(rules, counted, held, measured, adjusted, strict=True)
+    )
+
+
+def _measure(rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, own: str) -> _Measured:
+    if rule.compares == "families":
+        gap = family_gap([case.family for case in pairs.cases], pairs, own)
+        if gap is None:
+            return _Measured(None, {}, None, 1.0)
+        return _Measured(gap.value, {}, gap.at(LEVEL), least_alpha(gap.at, limit, two_sided=True), gap.family)
+    if not pairs.cases:
+        return _Measured(None, {}, None, 1.0)
+
+    def at(level: float) -> Interval | None:
+        return interval_beyond(pairs, level)
+
+    new, base = pairs.means
+    two_sided = rule.compares in TWO_SIDED
+    return _Measured(new - base, {"changed": new, "wavering": base}, at(LEVEL), least_alpha(at, limit, two_sided))
+
+
+def _finding(
+    rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, measured: _Measured, p: float
+) -> ProbeFinding:
+    value, interval = measured.value, measured.interval
+    verdict: ProbeVerdict = "not enough data"
+    if interval is not None:
+        low = -limit if rule.compares in TWO_SIDED else -1.0
+        if p <= 1 - LEVEL:
+            verdict = "alarm"
+        elif low <= interval.low and interval.high <= limit:
+            verdict = "ok"
+    if rule.complement and value is not None:
+        value = 1 - value
+        interval = interval and Interval(1 - interval.high, 1 - interval.low, interval.method, interval.level)
+    return ProbeFinding(
+        rule,
+        len(pairs.cases),
+        len(set(pairs.clusters)),
+        value,
+        interval,
+        measured.at.get("changed"),
+        measured.at.get("wavering"),
+        limit,
+        p,
+        verdict,
+        _kinds(rule, pairs),
+        _worst(rule, pairs),
+        measured.among,
+        pairs.without,
+        _milder(rule, pairs),
+    )
+
+
+def _milder(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> float | None:
+    if not rule.best or not pairs.cases:
+        return None
+    milder = sum(not new and case.changed != rule.best for new, case in zip(pairs.new, pairs.cases, strict=True))
+    return milder / len(pairs.cases)
+
+
+def _kinds(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[KindTally, ...]:
+    """By kind of change, or by family, where there are several."""
+    names = [case.family if rule.compares == "families" else case.kind for case in pairs.cases]
+    tallies = []
+    for kind in dict.fromkeys(names):
+        mine = [place for place, name in enumerate(names) if name == kind]
+        share = sum(pairs.new[place] for place in mine) / len(mine)
+        if rule.compares in TWO_SIDED:
+            share -= sum(pairs.base[place] for place in mine) / len(mine)
+        verdicts = Counter(pairs.cases[place].changed for place in mine)
+        tallies.append(KindTally(kind, len(mine), share, dict(verdicts.most_common())))
+    return tuple(sorted(tallies, key=lambda one: -one.share)) if len(tallies) > 1 else ()
+
+
+def _worst(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[ProbeCase, ...]:
+    """Cases in which what must hold does not though the judge was steady.
+
+    What it calls supported comes before others, and of each example one before its others.
+    """
+    both = zip(pairs.new, pairs.base, pairs.cases, strict=True)
+    found = [case for new, base, case in both if new > base or (rule.compares in TWO_SIDED and new < base)]
+    first = {case.example: place for place, case in reversed(list(enumerate(found)))}
+    places = sorted(range(len(found)), key=lambda at: (found[at].changed != SUPPORTED, first[found[at].example] != at))
+    return tuple(found[place] for place in places[:WORST])

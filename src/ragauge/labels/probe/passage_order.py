@@ -1,0 +1,32 @@
+"""passage_order: the passages in reverse. Where a fact stands in the context must not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
+from ragauge.labels.probe.compute import ProbeRule
+
+
+def reversed_passages(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
+    """Last passage first, where that changes anything."""
+    turned = seen.row.passages[::-1]
+    if turned == seen.row.passages:
+        return ()
+    return (Change("reversed", replace(seen.inputs, passages=turned), seen.spans),)
+
+
+PROBE = Probe(
+    ProbeRule(
+        "passage_order",
+        "passage_order_flip",
+        "order of the passages, reversed",
+        "the same verdict",
+        "flip",
+        "The judge overlooks passages by their place. Give it fewer at a time (pack=8000 in its spec), or take a model "
+        "that reads long contexts evenly.",
+    ),
+    ("answers", "passages"),
+    reversed_passages,
+)

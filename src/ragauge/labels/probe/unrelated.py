@@ -1,0 +1,33 @@
+"""unrelated: the passages of another question. They must not support the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
+from ragauge.labels.probe.compute import ProbeRule
+
+
+def foreign_passages(seen: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
+    """What was supported, beside the passages of the next example that shares none."""
+    others = pool.others(seen.place)
+    if not seen.supported or not others:
+        return ()
+    spans = {place: seen.spans[place] for place in seen.supported}
+    return (Change("foreign", replace(seen.inputs, passages=others[0].passages), spans),)
+
+
+PROBE = Probe(
+    ProbeRule(
+        "unrelated",
+        "unrelated_supported",
+        "another question's passages",
+        "not supported",
+        "support",
+        "The judge calls supported what the passages do not hold: it judges by what it knows, or by common words. Say "
+        "in its instruction that only the passages count (prompts=FILE), or take another model.",
+    ),
+    ("answers", "others"),
+    foreign_passages,
+)

@@ -1,0 +1,199 @@
+"""Probes of a judge: whether what must not matter changes its verdicts, on examples of one's own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.verbs.coroutines import plain
+from ragauge.verbs.evaluate_options import ProbeOptions
+from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.result_base import PageResult
+from ragauge.verbs.sources import HasRun, is_there, named, run_or_file, store_url
+
+if TYPE_CHECKING:
+    from ragauge.core.human_labels import AnswerPair
+    from ragauge.engine.judges import Judge
+    from ragauge.labels.probe.compute import JudgeProbes, ProbeFinding
+    from ragauge.labels.probe.probe_runner import ProbeMaterial
+    from ragauge.rendering.sections import ReportSection
+    from ragauge.store.store_access import Store
+
+T = TypeVar("T")
+
+
+class ProbeResult(PageResult):
+    """What `probe_judge` returns; in a notebook it shows itself.
+
+    Attributes:
+        probed: every number as plain frozen values.
+    """
+
+    _file: ClassVar = "probes.html"
+    _what: ClassVar = "probes of a judge"
+
+    def __init__(self, probed: JudgeProbes) -> None:
+        self.probed = probed
+
+    @property
+    def _value(self) -> JudgeProbes:
+        return self.probed
+
+    @property
+    def findings(self) -> Mapping[str, ProbeFinding]:
+        """Name of a probe -> what it found."""
+        return {one.rule.name: one for one in self.probed.findings}
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Names of the probes that alarm."""
+        return tuple(one.rule.name for one in self.probed.findings if one.verdict == "alarm")
+
+    def __getitem__(self, name: str) -> ProbeFinding:
+        if name not in self.findings:
+            raise UnknownName("probe that was made", name, self.findings)
+        return self.findings[name]
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.probe.tables import sections
+
+        return sections(self.probed)
+
+
+def material_of(wanted: ProbeOptions, store: Store) -> ProbeMaterial:
+    """The user's examples.
+
+    Raises:
+        DataError: a file that cannot be read, with line and field.
+        UsageError: neither a file nor a run.
+    """
+    from ragauge.core.human_labels import pairs_among
+    from ragauge.core.response import Run
+    from ragauge.engine.people import answered_rows
+    from ragauge.labels.probe.probe_runner import ProbeMaterial
+    from ragauge.readers.answers import read_answers
+    from ragauge.readers.label_rows import LabelOptions
+
+    source, family = wanted.source, _family(wanted)[0]
+    no_pairs: list[AnswerPair] = []
+    if isinstance(source, HasRun):
+        source = source.run
+    if isinstance(source, str) and not is_there(source):
+        source = run_or_file(source, store)
+    if isinstance(source, Run):
+        rows, pairs = answered_rows(store, source.run_id), no_pairs
+    else:
+        right = wanted.supported
+        words = named(right if isinstance(right, str) else tuple(right))
+        rows, pairs = read_answers(source, LabelOptions(wanted.columns or {}, (family,) if family else (), words))
+    pairs = pairs or pairs_among(rows)
+    return ProbeMaterial(_drawn(rows, wanted.limit), _drawn(pairs, wanted.limit), family)
+
+
+def _family(wanted: ProbeOptions) -> tuple[str, str]:
+    column, _, own = wanted.family.partition("=")
+    return column.strip(), own.strip()
+
+
+def _drawn(items: Sequence[T], limit: int | None) -> Sequence[T]:
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be at least 1, got {limit}.")
+    if limit is None or limit >= len(items):
+        return items
+    return [items[n] for n in sorted(random.Random(0).sample(range(len(items)), limit))]  # noqa: S311 - a draw
+
+
+def _judge(wanted: ProbeOptions) -> Judge:
+    from ragauge.engine.judges import build_judge, given_judge
+
+    if wanted.tolerance is not None and not 0 <= wanted.tolerance < 1:
+        raise UsageError(f"tolerance must lie between 0 and 1, got {wanted.tolerance:g}. 0.05 is 5 of 100 verdicts.")
+    spec = given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
+    if spec == "none" or spec.partition(":")[0] == "people":
+        raise UsageError(f"--judge {spec}: only who judges any text can be probed. Write local or openai:MODEL.")
+    return build_judge(spec)
+
+
+def expect(wanted: ProbeOptions) -> dict[str, Any]:
+    """What probing would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.labels.probe.probe_runner import chosen, expected
+    from ragauge.store.store_access import open_store
+
+    judge = _judge(wanted)
+    with open_store(store_url(wanted.store)) as opened:
+        material = material_of(wanted, opened)
+        made, without = chosen(named(wanted.probes), material, judge)
+        estimate = expected(material, judge, made, opened)
+    counts = {"examples": len(material.rows), "pairs": len(material.pairs)}
+    return {**counts, "probes": [probe.name for probe in made], "left_out": without, **estimate.plain()}
+
+
+@keywords(ProbeOptions)
+async def probe_judge_async(wanted: ProbeOptions) -> ProbeResult:
+    """Whether what must not matter changes a judge's verdicts, and what must matter does, on your own examples.
+
+    Each example is judged twice as it is and once as each probe changes it. Only what a change does beyond the judge's
+    own wavering counts.
+
+    Options:
+        source: a stored run; or a path or table of answers with passages, with labels where there are some, or of pairs
+            of answers (ragauge docs model-judges).
+        judge: "local", "openai:gpt-5-mini", "hybrid:…", or a function or object (text in, text out).
+        judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model's own wording, as for `evaluate`.
+        probes: names, a text with commas or a list; empty = all that the examples and the judge allow.
+        family: the column that says who wrote an answer; "COLUMN=VALUE" names the judge's own family.
+        tolerance: how far a value may lie from what must hold, in [0, 1); None = 0.05.
+        supported: values of the label that mean supported; the usual words when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        columns: our field -> the source's column.
+        limit: so many examples, drawn at random, always the same.
+        progress: called with what is done, the rate and the time left.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
+
+    Raises:
+        DataError: a file that cannot be read.
+        UsageError: an unknown judge or probe, with the nearest; a probe that cannot be made, with the reason.
+        JudgeError: the model cannot be asked at all.
+    """
+    return await probe_examples(wanted)
+
+
+probe_judge = plain(probe_judge_async)
+
+
+async def probe_examples(wanted: ProbeOptions) -> ProbeResult:
+    """What `probe_judge` does, of its options."""
+    from ragauge.labels.probe.compute import JudgeProbes, findings
+    from ragauge.labels.probe.position_bias import position_probe
+    from ragauge.labels.probe.probe_runner import chosen, probe
+    from ragauge.store.store_access import open_store
+
+    judge = _judge(wanted)
+    calling = wanted.of(judge)
+    with open_store(store_url(wanted.store)) as opened:
+        material = material_of(wanted, opened)
+        made, without = chosen(named(wanted.probes), material, judge)
+        found = await probe(material, judge, made, opened, calling, wanted.progress)
+    rules = [one.rule for one in made]
+    position = position_probe(material.pairs, found.preferences) if found.preferences else None
+    told = findings(found.cases, rules, wanted.tolerance, _family(wanted)[1])
+    calls = {} if found.calling is None else found.calling.plain()
+    return ProbeResult(
+        JudgeProbes(
+            judge.judge_id,
+            len(material.rows),
+            len(found.preferences),
+            told,
+            without,
+            position,
+            found.parts,
+            found.failed,
+            found.reasons,
+            found.stopped,
+            calls,
+        )
+    )

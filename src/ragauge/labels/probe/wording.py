@@ -1,0 +1,30 @@
+"""wording: the same question in four other words. How the instruction is put must not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
+from ragauge.labels.probe.compute import ProbeRule
+from ragauge.labels.probe.paraphrases import PARAPHRASES
+
+
+def reworded(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
+    """Every example by every paraphrase."""
+    return tuple(Change(name, seen.inputs, seen.spans, templates) for name, templates in PARAPHRASES.items())
+
+
+PROBE = Probe(
+    ProbeRule(
+        "wording",
+        "prompt_consistency",
+        "wording of the instruction, four paraphrases",
+        "the same verdict",
+        "flip",
+        "Verdicts hang on how the question is put. Check the judge against labels (ragauge judge check), write the "
+        "instruction that agrees best with people (prompts=FILE), and keep it.",
+        complement=True,
+    ),
+    ("answers", "wording"),
+    reworded,
+)

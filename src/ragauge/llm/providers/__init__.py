@@ -1,1 +1,0 @@
-"""Who answers: one provider a file, each with `build(name)`."""

@@ -1,0 +1,100 @@
+"""An embedder behind a provider's API, asked like any model: one call an ask, its troubles told alike."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.core.ask import Ask, ModelName, Reply, Usage
+from ragauge.models.model import CallError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Rows = npt.NDArray[np.float32]
+
+MOST = 256  # texts in one request; providers take 2,048 and bound their tokens together
+
+
+class ProviderVectors(NamedTuple):
+    """What a provider says: a vector a text, the tokens paid for, who served them."""
+
+    rows: Sequence[Sequence[float]]
+    tokens: int
+    served: str
+
+
+Embed = Callable[[Sequence[str]], Awaitable[ProviderVectors]]
+
+
+class RemoteEmbedder:
+    """`ChatModel` for embed asks: the reply holds one row a text, none of them scaled.
+
+    A blank text has a row of zeros and is not sent: providers refuse it. Vectors of another number, length or kind than
+    before are an error, never a reply.
+    """
+
+    def __init__(
+        self, name: ModelName, embed: Embed, close: Callable[[], Awaitable[None]], most: int | None = None
+    ) -> None:
+        """An embedder.
+
+        Args:
+            name: which.
+            embed: one request; CallError where it brings nothing.
+            close: closes its connections.
+            most: texts in one request; None = MOST.
+        """
+        self._name, self._embed, self._close = name, embed, close
+        self._most = most or MOST
+        self._length = 0  # of a vector; 0 before the first
+
+    @property
+    def name(self) -> ModelName:
+        """Which model."""
+        return self._name
+
+    async def reply(self, ask: Ask, timeout: float) -> Reply:  # noqa: ARG002 - the caller's clock ends the call
+        """The vectors of an ask's texts. CallError where they cannot be had."""
+        import numpy as np
+
+        texts = [text for _, text in ask.messages]
+        places = [n for n, text in enumerate(texts) if text.strip()]
+        rows: Rows | None = None
+        tokens, served = 0, ""
+        for start in range(0, len(places), self._most):
+            part = places[start : start + self._most]
+            found, used, served = await self._vectors([texts[n] for n in part])
+            rows = np.zeros((len(texts), found.shape[1]), dtype=np.float32) if rows is None else rows
+            rows[part] = found
+            tokens += used
+        if rows is None:
+            rows = np.zeros((len(texts), self._length or 1), dtype=np.float32)
+        return Reply("ok", vectors=rows, finish="stop", served=served, usage=Usage(tokens) if tokens else None)
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        await self._close()
+
+    async def _vectors(self, texts: Sequence[str]) -> tuple[Rows, int, str]:
+        """One row a text, the tokens paid for, and who served them."""
+        import numpy as np
+
+        said = await self._embed(texts)
+        tokens = said.tokens
+        try:
+            rows = np.asarray(said.rows, dtype=np.float32)
+        except (TypeError, ValueError):
+            rows = np.zeros(0, dtype=np.float32)
+        right = rows.ndim == 2 and len(rows) == len(texts) and rows.shape[1] > 0 and bool(np.isfinite(rows).all())
+        if not right or (self._length and rows.shape[1] != self._length):
+            lengths = sorted({len(row) if isinstance(row, Sequence) else 0 for row in said.rows})
+            expected = f" of {self._length} numbers, as before" if self._length else " of one length"
+            text = (
+                f"expected {len(texts)} vectors{expected}, got {len(said.rows)} of "
+                f"{' and '.join(map(str, lengths)) or 'no'} numbers"
+            )
+            raise CallError("server", text, usage=Usage(tokens) if tokens else None)
+        self._length = rows.shape[1]
+        return rows, tokens, said.served

@@ -1,0 +1,106 @@
+"""What a call costs: a user's own table first, then the maintained one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from ragauge.core.ask import ModelName, Usage
+from ragauge.core.errors import UsageError
+
+FILE = "RAGAUGE_PRICES"
+KINDS = ("input", "output", "cached", "written")
+MILLION = 1_000_000
+CALLED = {  # as the maintained table calls providers
+    "openai-chat": "openai",
+    "azure-responses": "azure",
+    "bedrock": "aws",
+    "bedrock-mantle": "aws",
+    "google-cloud": "google",
+    "xai": "x-ai",
+}
+Rates = tuple[float, float, float, float]  # dollars for a million tokens: fresh, cached, written input; output
+
+
+def price(name: ModelName, usage: Usage) -> float | None:
+    """US dollars for a call; None when the price is unknown, which is never 0.
+
+    The file that RAGAUGE_PRICES names (YAML or JSON) comes first:
+    {"provider:model": {"input": 0.25, "output": 2.0, "cached": 0.025, "written": 0.3}}, US dollars for a million
+    tokens; cached and written cost what input does where they are left out. A model at a place of one's own has a price
+    only there.
+    """
+    path = os.environ.get(FILE, "")
+    own = _table(path, _changed(path)) if path else {}
+    found = own.get(str(name)) or own.get(f"{name.provider}:{name.model}")
+    if found is not None:
+        fresh_rate = found["input"]
+        rates: Rates | None = (
+            fresh_rate,
+            found.get("cached", fresh_rate),
+            found.get("written", fresh_rate),
+            found["output"],
+        )
+    else:
+        rates = None if name.endpoint else _rates(name)
+    if rates is None:
+        return None
+    cached = min(usage.cached_tokens, usage.input_tokens)  # some servers count them beside the input, not in it
+    written = min(usage.written_tokens, usage.input_tokens - cached)
+    counts = (usage.input_tokens - cached - written, cached, written, usage.output_tokens)
+    return sum(tokens * rate for tokens, rate in zip(counts, rates, strict=True)) / MILLION
+
+
+def _changed(path: str) -> int:
+    """When the file was changed last: a table that is edited in the middle of a session counts from then on."""
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@cache
+def _rates(name: ModelName) -> Rates | None:
+    """Dollars for a million tokens in the maintained table; None where it has none."""
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
+
+    provider = CALLED.get(name.provider, name.provider)
+    try:
+        parts = [
+            float(calc_price(counted, model_ref=name.model, provider_id=provider).total_price) * MILLION / 1_000
+            for counted in (
+                Counted(input_tokens=1_000),
+                Counted(input_tokens=1_000, cache_read_tokens=1_000),
+                Counted(input_tokens=1_000, cache_write_tokens=1_000),
+                Counted(input_tokens=0, output_tokens=1_000),
+            )
+        ]
+    except LookupError:
+        return None
+    return parts[0], parts[1], parts[2], parts[3]
+
+
+@lru_cache(maxsize=4)
+def _table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noqa: ARG001 - in the key of the cache
+    """The user's table. UsageError where it cannot be read."""
+    import yaml
+
+    try:
+        read: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        table = {
+            str(model): {kind: float(value) for kind, value in rates.items() if kind in KINDS}
+            for model, rates in read.items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
+        raise UsageError(
+            f"{FILE}: {path} cannot be read as prices ({error}). Write provider:model: {{input: 0.25, output: 2.0}}, "
+            "US dollars for a million tokens."
+        ) from None
+    for model, rates in table.items():
+        if not {"input", "output"} <= set(rates) or min(rates.values()) < 0:
+            raise UsageError(f"{FILE}: {path}: {model} needs input and output, at least 0, got {rates}.")
+    return table

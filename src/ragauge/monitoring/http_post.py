@@ -1,0 +1,106 @@
+"""One POST with an end: a receiver that hangs, or answers a byte at a time, holds nobody up for longer than is said."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import threading
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from ragauge.core.errors import UsageError
+
+TIMEOUT = 10.0  # seconds that a receiver has
+MOST = 64 * 1024  # bytes of an answer that are read
+
+
+def secret(value: str) -> str:
+    """A value, or that of the environment variable which it names.
+
+    Raises:
+        UsageError: the variable is not set.
+    """
+    if not value.startswith("$"):
+        return value
+    name = value.strip("${}")
+    if name not in os.environ:
+        raise UsageError(f"the environment variable {name} is not set.")
+    return os.environ[name]
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float = TIMEOUT) -> bytes:
+    """Sends a body; returns the answer.
+
+    Args:
+        url: begins with http:// or https://.
+        body: as it is sent.
+        headers: of the request.
+        timeout: seconds until the answer must be there.
+
+    Raises:
+        UsageError: no such address.
+        OSError: it did not arrive; urllib's HTTPError where it was refused, TimeoutError where time ran out.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise UsageError("an address to send to begins with http:// or https://.")
+    opened: list[http.client.HTTPConnection] = []
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        for one in opened:
+            if one.sock is not None:
+                with suppress(OSError):
+                    one.sock.shutdown(socket.SHUT_RDWR)
+
+    request = urllib.request.Request(url, body, {"User-Agent": "ragauge", **headers})  # noqa: S310 - asked above
+    timer = threading.Timer(timeout, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        opener = urllib.request.build_opener(_Plain(opened), _Secure(opened))
+        with opener.open(request, timeout=timeout) as answer:
+            return bytes(answer.read(MOST))
+    except (OSError, http.client.HTTPException) as error:
+        if over.is_set() or isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
+            raise TimeoutError(f"no answer within {timeout:g} s") from None
+        if isinstance(error, http.client.HTTPException):
+            raise ConnectionError(f"it does not answer as HTTP does: {type(error).__name__}") from None
+        raise
+    finally:
+        timer.cancel()
+
+
+def _kept(kind: Callable[..., Any], opened: list[http.client.HTTPConnection]) -> Any:
+    """Makes connections of a kind, and keeps each where it can be shut."""
+
+    def make(*given: Any, **more: Any) -> Any:
+        opened.append(kind(*given, **more))
+        return opened[-1]
+
+    return make
+
+
+class _Plain(urllib.request.HTTPHandler):
+    """Opens http:// and keeps the connection."""
+
+    def __init__(self, opened: list[http.client.HTTPConnection]) -> None:
+        super().__init__()
+        self._make = _kept(http.client.HTTPConnection, opened)
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._make, req)
+
+
+class _Secure(urllib.request.HTTPSHandler):
+    """Opens https:// and keeps the connection."""
+
+    def __init__(self, opened: list[http.client.HTTPConnection]) -> None:
+        super().__init__()
+        self._make = _kept(http.client.HTTPSConnection, opened)
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._make, req)

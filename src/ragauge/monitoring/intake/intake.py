@@ -1,0 +1,94 @@
+"""What is taken in is durable before its sender hears of it; what waits for the disk is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from ragauge.core.errors import StoreError
+from ragauge.engine.group_commit import GroupCommitWriter
+from ragauge.monitoring.intake.bodies import MEBIBYTE, Refused
+from ragauge.monitoring.intake.intake_priority import SenderWaits
+from ragauge.monitoring.series.gauge_monitors import SignalPoint
+from ragauge.store.inbox import Batch, Patience
+from ragauge.store.store_access import Store
+
+MOST_WAITING = 128 * MEBIBYTE  # bytes of bodies, unpacked, that have come and are read or wait for the disk
+AGAIN_SOON, AGAIN_LATER = "1", "10"  # seconds
+
+
+class Intake:
+    """Writes batches, many to a commit.
+
+    Args:
+        store: with the inbox.
+        patience: how long a trace waits for more.
+
+    Attributes:
+        answering: how long senders wait.
+    """
+
+    def __init__(self, store: Store, patience: Patience | None = None) -> None:
+        self._store, self._patience = store, patience or Patience()
+        self._writer = GroupCommitWriter[Batch, int](self._write)
+        self._bytes = 0
+        self.answering = SenderWaits()
+        self.taken = 0  # batches since the start
+
+    @contextmanager
+    def room(self) -> Iterator[Callable[[int], None]]:
+        """Room for one body: called with a size, it grows by so many bytes; at the end all of it is given back.
+
+        It grows as bytes come, so who declares much and sends nothing takes nothing.
+
+        Raises:
+            Refused: 429 where it would grow and too much waits already.
+        """
+        mine = 0
+
+        def grow(size: int) -> None:
+            nonlocal mine
+            if self._bytes + size > MOST_WAITING:
+                raise Refused(
+                    429, "too much is waiting to be written; send it again in a second.", retry_after=AGAIN_SOON
+                )
+            self._bytes += size
+            mine += size
+
+        try:
+            yield grow
+        finally:
+            self._bytes -= mine
+
+    async def keep(self, batch: Batch) -> None:
+        """Returns when the batch is on disk.
+
+        Raises:
+            Refused: 503, where the store cannot take it.
+        """
+        try:
+            with self.answering.one():
+                await self._writer.put(batch)
+        except StoreError as error:
+            raise Refused(
+                503, f"{error} Nothing of this request is kept; it can be sent again.", retry_after=AGAIN_LATER
+            ) from error
+        self.taken += 1
+
+    def keep_points(self, points: Sequence[tuple[str, SignalPoint]]) -> None:
+        """Returns when values of gauges are on disk.
+
+        Raises:
+            Refused: 503, where the store cannot take them.
+        """
+        try:
+            self._store.inbox.add_signals(points)
+        except StoreError as error:
+            raise Refused(503, f"{error} Nothing of this request is kept.", retry_after=AGAIN_LATER) from error
+
+    async def close(self) -> None:
+        """Writes what waits."""
+        await self._writer.close()
+
+    def _write(self, batches: Sequence[Batch]) -> list[int]:
+        return self._store.inbox.add(batches, self._patience)

@@ -1,0 +1,415 @@
+"""Requests of OTLP: protobuf and JSON become the same messages, each bad span or event is left out with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sized
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from google.protobuf.json_format import ParseDict, ParseError
+from google.protobuf.message import DecodeError, Message
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from ragauge.core.response import outcome_word
+from ragauge.core.values import described
+from ragauge.monitoring.intake.bodies import Form, Refused
+from ragauge.monitoring.traffic.structure import check_parts
+from ragauge.readers.traces.spans import SPAN_ID, TRACE_ID
+from ragauge.readers.traces.verdicts import HUMAN, OF_USERS, RESULT_EVENT
+from ragauge.store.inbox import TracePart
+
+MOST_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise
+DEEPEST = 100  # levels of messages in messages; protobuf's own limit for the binary form
+GZIP = b"\x1f\x8b"
+EVENTS = "gen_ai."  # names of the log records that are kept begin so
+OURS = "ragauge."  # attributes of results that we give back: taken in, these would go round for ever
+VERDICTS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
+# how the names end of who judged, a person or a model, and of what was judged
+BY_WHOM, NAMED = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
+NO_ID = {16: bytes(16), 8: bytes(8)}
+
+M = TypeVar("M", bound=Message)
+
+
+class BadItem(ValueError):  # noqa: N818 - what was found
+    """A span, event or metric that cannot be taken; the text says why."""
+
+
+@dataclass(slots=True)
+class Left:
+    """What of a request is not taken.
+
+    Attributes:
+        n: how many.
+        first: why the first of them is not.
+    """
+
+    n: int = 0
+    first: str = ""
+
+    def add(self, why: str, n: int = 1) -> None:
+        """Counts items that are left out."""
+        self.n += n
+        self.first = self.first or why
+
+
+@dataclass(frozen=True, slots=True)
+class Signal(Generic[M]):
+    """One of OTLP's signals.
+
+    Attributes:
+        name: as people say it.
+        request: its message.
+        answer: the message of its reply.
+        rejected: the field of the reply that counts what was not taken.
+        keys: of the lists in JSON: by resource, by scope, of items.
+        lists: the same in the message.
+        check: raises BadItem for an item that cannot be taken.
+    """
+
+    name: str
+    request: type[M]
+    answer: type[Message]
+    rejected: str
+    keys: tuple[str, str, str]
+    lists: tuple[str, str, str]
+    check: Callable[[Any], None]
+
+
+@dataclass(slots=True)
+class Parsed(Generic[M]):
+    """A request as it was read.
+
+    Attributes:
+        message: without what is left out.
+        kept: how many items it holds.
+        left: what is left out.
+    """
+
+    message: M
+    kept: int = 0
+    left: Left = field(default_factory=Left)
+
+
+def _check_size(attributes: Sized) -> None:
+    if len(attributes) > MOST_ATTRIBUTES:
+        raise BadItem(f"it has {len(attributes):,} attributes, and at most {MOST_ATTRIBUTES:,} are taken")
+
+
+def _check_ids(item: Any) -> None:
+    _check_size(item.attributes)
+    for name, value, size in (("trace id", item.trace_id, 16), ("span id", item.span_id, 8)):
+        if len(value) != size or value == NO_ID[size]:
+            raise BadItem(f"the {name} must be {size} bytes and not all 0, got {value.hex() or 'nothing'}")
+
+
+def _check_event(item: Any) -> None:
+    if not event_name(item).startswith(EVENTS):
+        raise BadItem(f"of logs only events named {EVENTS}… are kept; send other logs elsewhere")
+    if any(one.key.startswith(OURS) for one in item.attributes):
+        raise BadItem("results of ragauge's own are not taken in again")
+    _check_ids(item)
+
+
+def _check_metric(_: Any) -> None:
+    raise BadItem("metrics are not kept here; send them elsewhere")
+
+
+def gauges(names: frozenset[str]) -> Signal[ExportMetricsServiceRequest]:
+    """Metrics, of which only the gauges with these names are taken."""
+    if not names:
+        return METRICS
+
+    def check(metric: Any) -> None:
+        if metric.name not in names or metric.WhichOneof("data") != "gauge":
+            raise BadItem(f"of metrics only gauges named in monitor.signals are kept ({', '.join(sorted(names))})")
+
+    return replace(METRICS, check=check)
+
+
+def event_name(record: Any) -> str:
+    """The name of an event that is a log record: its own field, or the attribute that came before there was one."""
+    if record.event_name:
+        return str(record.event_name)
+    return next((str(one.value.string_value) for one in record.attributes if one.key == "event.name"), "")
+
+
+TRACES = Signal(
+    "traces",
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+    "rejected_spans",
+    ("resourceSpans", "scopeSpans", "spans"),
+    ("resource_spans", "scope_spans", "spans"),
+    _check_ids,
+)
+LOGS = Signal(
+    "logs",
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+    "rejected_log_records",
+    ("resourceLogs", "scopeLogs", "logRecords"),
+    ("resource_logs", "scope_logs", "log_records"),
+    _check_event,
+)
+METRICS = Signal(
+    "metrics",
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+    "rejected_data_points",
+    ("resourceMetrics", "scopeMetrics", "metrics"),
+    ("resource_metrics", "scope_metrics", "metrics"),
+    _check_metric,
+)
+SIGNALS: tuple[Signal[Any], ...] = (TRACES, LOGS, METRICS)
+
+
+def parse(signal: Signal[M], form: Form, body: bytes) -> Parsed[M]:
+    """A request, without the items that cannot be taken.
+
+    Raises:
+        Refused: 400, where nothing of it can be read, with the likely cause; 413, where it has too many parts.
+    """
+    check_parts(body, form, signal.request)
+    if form == "json":
+        parsed = _from_json(signal, body)
+    else:
+        try:
+            parsed = Parsed(signal.request.FromString(body))
+        except (DecodeError, RecursionError) as error:
+            _refuse_another(signal, body)
+            raise Refused(400, f"the body is no OTLP {signal.name} in protobuf: {_cause(body) or error}.") from None
+    _checked(signal, parsed)
+    if parsed.left.n and not parsed.kept and form == "protobuf":
+        _refuse_another(signal, body)
+    return parsed
+
+
+def _checked(signal: Signal[M], parsed: Parsed[M]) -> None:
+    """Takes out of a message what does not pass its check."""
+    by_resource, by_scope, items = signal.lists
+    for resource in getattr(parsed.message, by_resource):
+        for scope in getattr(resource, by_scope):
+            listed = getattr(scope, items)
+            bad: list[int] = []
+            for place, item in enumerate(listed):
+                try:
+                    signal.check(item)
+                except BadItem as why:
+                    bad.append(place)
+                    parsed.left.add(str(why))
+            for place in reversed(bad):
+                del listed[place]
+            parsed.kept += len(listed)
+
+
+def _refuse_another(signal: Signal[Any], body: bytes) -> None:
+    """Refuses a body of another signal: protobuf reads one as the other, with nothing in it."""
+    for other in SIGNALS:
+        if other.name == signal.name:
+            continue
+        try:
+            message = other.request.FromString(body)
+        except DecodeError:
+            continue
+        if any(_says_something(other, item) for item in items(other, message)):
+            raise Refused(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
+
+
+def items(signal: Signal[Any], message: Any) -> Iterator[Any]:
+    """The spans, log records or metrics of a request."""
+    by_resource, by_scope, items = signal.lists
+    for resource in getattr(message, by_resource):
+        for scope in getattr(resource, by_scope):
+            yield from getattr(scope, items)
+
+
+def _says_something(signal: Signal[Any], item: Any) -> bool:
+    if signal.name == METRICS.name:
+        return bool(item.name) and item.WhichOneof("data") is not None
+    return bool(item.start_time_unix_nano if signal is TRACES else item.time_unix_nano or item.observed_time_unix_nano)
+
+
+def _cause(body: bytes) -> str:
+    """Why a body is likely no protobuf; "" where nothing is known."""
+    if body.startswith(GZIP):
+        return "it is gzip, which the header Content-Encoding does not say"
+    if body.lstrip()[:1] in (b"{", b"["):
+        return "it looks like JSON; send it with Content-Type: application/json"
+    return ""
+
+
+def _from_json(signal: Signal[M], body: bytes) -> Parsed[M]:
+    by_resource, by_scope, items = signal.keys
+    resources, scopes, listed = signal.lists
+    sent = _json(signal, body)
+    parsed = Parsed(signal.request())
+    for at in _objects(sent, by_resource):
+        into = getattr(parsed.message, resources).add()
+        _fill_or(into.resource, at.get("resource"), parsed.left)
+        for within in _objects(at, by_scope):
+            scope = getattr(into, scopes).add()
+            for item in _objects(within, items):
+                made = getattr(scope, listed)
+                try:
+                    _fill(made.add(), item)
+                except BadItem as why:
+                    del made[-1]
+                    parsed.left.add(str(why))
+    return parsed
+
+
+def _json(signal: Signal[Any], body: bytes) -> Mapping[str, Any]:
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"the body is no JSON: {_broken(body, error)}.") from None
+    if not isinstance(sent, Mapping):
+        raise Refused(400, f"expected an object with {signal.keys[0]}, got {described(sent)}.")
+    for other in SIGNALS:
+        if other.name != signal.name and other.keys[0] in sent:
+            raise Refused(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
+    if sent and signal.keys[0] not in sent:
+        raise Refused(400, f"expected an object with {signal.keys[0]}, got {described(sent)}.")
+    return sent
+
+
+def _broken(body: bytes, error: Exception) -> str:
+    """Where JSON breaks, and why."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if body.startswith(GZIP):
+        return _cause(body)
+    if isinstance(error, json.JSONDecodeError):
+        unfinished = error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
+        if unfinished:
+            return f"it ends in the middle, after {len(body):,} bytes; send it whole" if body.strip() else "it is empty"
+    return str(error)
+
+
+def _objects(within: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = within.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise Refused(400, f"{key} must be a list of objects, got {described(found)}.")
+    return found
+
+
+def _fill_or(into: Message, sent: Any, left: Left) -> None:
+    """Fills in what is said of a service; where it cannot be read, nothing is known of it, which stops no span."""
+    try:
+        _fill(into, sent if sent is not None else {})
+    except BadItem as why:
+        into.Clear()
+        left.first = left.first or f"the resource is left out: {why}"
+
+
+def _fill(into: Any, sent: Any) -> None:
+    """Fills a message from JSON: ids are hexadecimal there, where protobuf's own reader would take them for base64."""
+    if not isinstance(sent, Mapping):
+        raise BadItem(f"an object was expected, got {described(sent)}")
+    attributes = sent.get("attributes")
+    if attributes is not None and not isinstance(attributes, list):
+        raise BadItem(f"attributes must be a list of key and value, got {described(attributes)}")
+    _check_size(attributes or ())
+    ids = {"traceId": TRACE_ID, "spanId": SPAN_ID, "parentSpanId": SPAN_ID}
+    links = sent.get("links")
+    plain = {key: value for key, value in sent.items() if key not in ids and key != "links"}
+    try:
+        ParseDict(plain, into, ignore_unknown_fields=True, max_recursion_depth=DEEPEST)
+    except (ParseError, RecursionError, ValueError, TypeError, AttributeError) as error:
+        raise BadItem(f"it cannot be read: {str(error)[:200]}") from None
+    for key, form in ids.items():
+        value = sent.get(key)
+        if value is None or value == "" or (key == "parentSpanId" and set(str(value)) == {"0"}):
+            continue
+        if not (isinstance(value, str) and form.fullmatch(value.lower())):
+            digits = 32 if key == "traceId" else 16
+            raise BadItem(f"{key} must be {digits} hexadecimal digits and not all 0, got {described(value)}")
+        setattr(into, {"traceId": "trace_id", "spanId": "span_id"}.get(key, "parent_span_id"), bytes.fromhex(value))
+    for link in links if isinstance(links, list) else ():
+        _fill(into.links.add(), link)
+
+
+def parts_of_spans(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
+    """The traces that the spans of a request belong to, and those whose spans people judge in it.
+
+    Args:
+        request: as it was read.
+        body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
+        dated: traces count from when they began by their own clocks, where their spans say it.
+    """
+    found: dict[bytes, list[int]] = {}
+    verdicts = any(name in body for name in VERDICTS)
+    for span in items(TRACES, request):
+        seen = found.setdefault(span.trace_id, [0, 0, 0, 0])
+        seen[0] += 1
+        seen[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
+        if dated and span.start_time_unix_nano:
+            seen[3] = min(seen[3] or span.start_time_unix_nano, span.start_time_unix_nano)
+        if verdicts and _says_verdicts(span):
+            about = span.links[0].trace_id if len(span.links) == 1 and _judges(span) else b""
+            about = about if len(about) == 16 and about != NO_ID[16] else span.trace_id
+            found.setdefault(about, [0, 0, 0, 0])[2] = 1
+    return tuple(
+        TracePart(trace_id.hex(), n, bool(rooted), bool(said), began / 1e9 if began else None)
+        for trace_id, (n, rooted, said, began) in found.items()
+    )
+
+
+def _says_verdicts(span: Any) -> bool:
+    told = [event.attributes for event in span.events if event.name == RESULT_EVENT]
+    return any(map(_of_people, (span.attributes, *told)))
+
+
+def _of_people(attributes: Any) -> bool:
+    """Whether a person's result is among attributes; what models say of all their answers has no trace read twice."""
+    for one in attributes:
+        if one.key.endswith(BY_WHOM) and one.value.string_value.upper() == HUMAN:
+            return True
+        if one.key.endswith(NAMED) and OF_USERS.fullmatch(outcome_word(one.value.string_value)):
+            return True
+    return False
+
+
+def _judges(span: Any) -> bool:
+    kinds = (one.value.string_value for one in span.attributes if one.key == "openinference.span.kind")
+    return any(kind.upper() == "EVALUATOR" for kind in kinds)
+
+
+def parts_of_events(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
+    """The traces that the events of a request belong to."""
+    found: dict[bytes, list[int]] = {}
+    for record in items(LOGS, request):
+        seen = found.setdefault(record.trace_id, [0, 0])
+        seen[0] += 1
+        seen[1] |= event_name(record) == RESULT_EVENT and _of_people(record.attributes)
+    return tuple(TracePart(trace_id.hex(), n, verdicts=bool(said)) for trace_id, (n, said) in found.items())
+
+
+def reply(signal: Signal[Any], form: Form, left: Left) -> bytes:
+    """What a request that was taken is answered with: nothing to say, or how many items were left out, and why."""
+    if form == "json":
+        if not left.n and not left.first:
+            return b"{}"
+        counted = {_camel(signal.rejected): str(left.n)} if left.n else {}
+        said = {"partialSuccess": {**counted, "errorMessage": left.first}}
+        return json.dumps(said, ensure_ascii=False).encode()
+    answer: Any = signal.answer()
+    if left.n or left.first:
+        setattr(answer.partial_success, signal.rejected, left.n)
+        answer.partial_success.error_message = left.first
+    return bytes(answer.SerializeToString())
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)

@@ -1,0 +1,155 @@
+"""The addresses that exporters send to, beside the pages of the dashboard."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from ragauge.monitoring.intake.bodies import (
+    TOO_SLOW,
+    TYPES,
+    Form,
+    Incoming,
+    Refused,
+    encoding_of,
+    form_of,
+    read_body,
+    status_body,
+)
+from ragauge.monitoring.intake.body_parser import Sent, Taken, Taking
+from ragauge.monitoring.intake.intake import Intake
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+APART = 256 * 1024  # bytes from which a body is read in a thread, so that it holds up nobody
+LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
+
+
+class SenderAccess(Protocol):
+    """Who may send."""
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether a sender must know a token."""
+
+    def may_send(self, word: str) -> bool:
+        """Whether a token lets its bearer send."""
+
+    def knows_host(self, named: str) -> bool:
+        """Whether a request's Host names this server."""
+
+
+class Receiver:
+    """Takes in what exporters send, and leaves every other address to the dashboard.
+
+    Args:
+        app: the dashboard.
+        access: who may send.
+        intake: keeps what is taken.
+        taking: reads bodies.
+    """
+
+    def __init__(self, app: ASGIApp, access: SenderAccess, intake: Intake, taking: Taking | None = None) -> None:
+        self._app, self._access, self._intake = app, access, intake
+        self._taking = taking = taking or Taking()
+        self._paths: dict[str, Callable[[Sent], Taken]] = {
+            "/v1/traces": taking.traces,
+            "/api/public/otel/v1/traces": taking.traces,
+            "/v1/logs": taking.logs,
+            "/v1/metrics": taking.metrics,
+            "/v1/responses": taking.responses,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        take = self._paths.get(scope["path"].rstrip("/")) if scope["type"] == "http" else None
+        if take is None and not self._misses(scope):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        incoming = Incoming(receive, headers)
+        form: Form = "protobuf" if "protobuf" in headers.get("content-type", "") else "json"
+        try:
+            if take is None:
+                known = ", ".join(path for path in self._paths if path.startswith("/v1/"))
+                where = f"nothing is taken in at {scope['path'][:80]}"
+                raise Refused(404, f"{where}. Traces go to /v1/traces; known: {known}.")
+            body = await self._answered(take, scope["method"], headers, incoming)
+            await _say(send, 200, TYPES[form], body, {})
+        except Refused as refused:
+            if refused.status != TOO_SLOW:  # it had its time
+                await incoming.discard()
+            body = status_body(form, refused.status, refused.why)
+            await _say(send, refused.status, TYPES[form], body, refused.headers)
+
+    def _misses(self, scope: Scope) -> bool:
+        """Whether a request is an exporter's that was sent to an address where nothing is taken in."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            return False
+        path: str = scope["path"]
+        return path in ("/", "/v1") or path.startswith(("/v1/", "/api/public/"))
+
+    async def _answered(
+        self, take: Callable[[Sent], Taken], method: str, headers: dict[str, str], receive: Receive
+    ) -> bytes:
+        if method != "POST":
+            raise Refused(405, f"{method} is not taken here; exporters send with POST.", allow="POST")
+        self._let_in(headers)
+        form = _lines_form(headers) if take == self._taking.responses else form_of(headers.get("content-type", ""))
+        encoding = encoding_of(headers.get("content-encoding", ""))
+        declared = headers.get("content-length", "")
+        with self._intake.room() as grow:
+            body = await read_body(receive, encoding, declared, grow)
+            sent = Sent(form, body, time.time(), headers.get("x-project-name", "").strip())
+            taken = await asyncio.to_thread(take, sent) if len(body) > APART else take(sent)
+            if taken.batch is not None:
+                await self._intake.keep(taken.batch)
+            if taken.points:
+                await asyncio.to_thread(self._intake.keep_points, taken.points)
+            return taken.reply
+
+    def _let_in(self, headers: dict[str, str]) -> None:
+        if not self._access.needs_token:
+            # only this machine reaches it; a page on the web must not reach it through a name of its own
+            host = headers.get("host", "")
+            if not self._access.knows_host(host):
+                raise Refused(421, f"the request names the host {host[:80] or 'none'}, which is not known here.")
+            return
+        given = _token_of(headers.get("authorization", ""))
+        how = "Send the header Authorization: Bearer TOKEN (OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TOKEN)."
+        if not given:
+            raise Refused(401, f"the token is needed. {how}", www_authenticate="Bearer")
+        if not self._access.may_send(given):
+            raise Refused(403, f"that is not a token that sends to this server. {how}")
+
+
+def _lines_form(headers: dict[str, str]) -> Form:
+    named = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if named in (*LINES, "application/json"):
+        return "json"
+    raise Refused(415, f"Content-Type must be application/x-ndjson, got {named[:60] or 'nothing'}.")
+
+
+def _token_of(header: str) -> str:
+    """The token in an Authorization header: a bearer's, or Basic's password, where Langfuse puts its secret key."""
+    scheme, _, word = header.partition(" ")
+    if scheme.lower() == "bearer":
+        return word.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(word.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return ""
+
+
+async def _say(send: Send, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
+    more = {**headers, "content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
+    listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in more.items()]
+    await send({"type": "http.response.start", "status": status, "headers": listed})
+    await send({"type": "http.response.body", "body": body})

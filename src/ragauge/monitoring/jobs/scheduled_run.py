@@ -1,0 +1,198 @@
+"""A scheduled run: the system is asked, its answers are judged, and the gate's rules decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragauge.core.errors import ConfigError, DataError, MissingExtra, MissingFile, RagaugeError, StoreError, UsageError
+from ragauge.evaluation.run.verb import run_system
+from ragauge.evaluation.verbs import evaluate
+from ragauge.gating.verb import gate
+from ragauge.verbs.coroutines import finish
+from ragauge.verbs.evaluate_options import RunOptions
+
+if TYPE_CHECKING:
+    from ragauge.core.config.config_loader import ConfigFile
+    from ragauge.core.config.monitor import AnnSection, ScheduleSection
+    from ragauge.gating.rules import Rules
+    from ragauge.scores.results.jobs import JobState
+
+MOST_WHY = 400  # characters of a reason
+
+
+class ScheduledOutcome(NamedTuple):
+    """What came of a job.
+
+    Attributes:
+        state: that it ends in.
+        run_id: of the run that it made; "" = none.
+        said: both in one sentence.
+        why: it could not be made, without a user's words; "" = it could, or nothing can be said without them.
+    """
+
+    state: JobState
+    run_id: str
+    said: str
+    why: str = ""
+
+
+def not_made(error: Exception) -> ScheduledOutcome:
+    """The outcome of a job that ended with an error.
+
+    Errors about the configuration, the store, missing files and what is not installed say why in full. Others may quote
+    a question, an answer or a line of data: of these the kind alone is told, and `monitor status` shows the text.
+    """
+    if isinstance(error, ConfigError | UsageError | StoreError | MissingExtra | MissingFile):
+        said = str(error)
+        return ScheduledOutcome("error", "", said, " ".join(said.split())[:MOST_WHY])
+    kind = type(error).__name__
+    text = str(error) if isinstance(error, RagaugeError) else f"{kind}: {error}"
+    return ScheduledOutcome("error", "", text, f"{kind}; ragauge monitor status shows its text")
+
+
+@dataclass(frozen=True)
+class ScheduledRun:
+    """What is to be done once; it can be sent to another process.
+
+    Attributes:
+        schedule: the entry of the configuration.
+        name: of the run.
+        config: the configuration file, whose section gate counts where the entry names no other.
+        judge: who is asked.
+        store: URL of the store.
+        fresh: a new run, not the rest of one that stopped.
+    """
+
+    schedule: ScheduleSection
+    name: str
+    config: str
+    judge: str
+    store: str
+    fresh: bool = True
+
+    def outcome(self) -> ScheduledOutcome:
+        """Does it; what goes wrong is an outcome too."""
+        try:
+            return self._done()
+        except Exception as error:
+            return not_made(error)
+
+    def _done(self) -> ScheduledOutcome:
+        if self.schedule.ann is not None:
+            return self._index(self.schedule.ann)
+        return self._beat(self.schedule.heartbeat) if self.schedule.heartbeat else self._gated()
+
+    def _gated(self) -> ScheduledOutcome:
+        """Asks the set, and what users reported, judges the answers, and holds them to the rules."""
+        from ragauge.core.config.config_loader import read_config
+        from ragauge.gating.rules import rules_of
+        from ragauge.gating.tables.gate_texts import summary
+
+        asked, file = self.schedule, read_config(self.schedule.rules or self.config)
+        rules = rules_of(file) if file.checked().gate is not None else None
+        metrics = asked.metrics or tuple(map(str, rules.metrics if rules is not None else ()))
+        source, joined = self._set()
+        if rules is not None:
+            self._refuse(file, rules, source)
+        run_id = self._asked(source)
+        self._list(run_id)
+        evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, warn=_unheard)
+        if rules is None:
+            return ScheduledOutcome("done", run_id, f"evaluated; {file.name} has no section gate.{joined}")
+        found = gate(run_id, baseline=asked.baseline, rules=file.name, store=self.store)
+        return ScheduledOutcome(found.verdict, run_id, f"{summary(found.gated)}{joined}")
+
+    def _refuse(self, file: ConfigFile, rules: Rules, source: Any) -> None:
+        """Refuses rules on tags and segments that the set lacks, before anything is asked."""
+        from ragauge.evaluation.doctor.validate import misfits
+        from ragauge.evaluation.run.verb import set_of
+        from ragauge.store.store_access import open_store
+
+        with open_store(self.store) as store:
+            problems = list(misfits(file, rules, set_of(source, store, _unheard).examples, " of the set"))
+        if problems:
+            raise ConfigError(problems)
+
+    def _asked(self, source: Any, limit: int | None = None) -> str:
+        """The run that it makes, by id."""
+        wanted = RunOptions(
+            self.schedule.run,
+            source,
+            name=self.name,
+            settings=self.schedule.settings,
+            store=self.store,
+            fresh=self.fresh,
+            limit=limit,
+            warn=_unheard,
+        )
+        return finish(lambda: run_system(wanted)).run.run_id
+
+    def _set(self) -> tuple[Any, str]:
+        """The questions: those of the set, and what users reported where that is wanted."""
+        if self.schedule.reported is None:
+            return self.schedule.set, ""
+        from ragauge.evaluation.run.verb import set_of
+        from ragauge.monitoring.user_reports import with_reported
+        from ragauge.store.store_access import open_store
+
+        with open_store(self.store) as store:
+            eval_set = set_of(self.schedule.set, store, _unheard)
+            return with_reported(eval_set, store, self.schedule.reported, self.config, self.schedule.project)
+
+    def _list(self, run_id: str) -> None:
+        """Keeps which of the labelled documents the index should hold, where a corpus is named that has any of them."""
+        if self.schedule.corpus is None:
+            return
+        from ragauge.readers.corpus import read_corpus
+        from ragauge.store.store_access import open_store
+        from ragauge.testsets.gold_index import gold_listing
+
+        try:
+            documents = read_corpus(self.schedule.corpus, [])
+        except DataError:  # it is watched for changes; it need not be text
+            return
+        with open_store(self.store) as store:
+            found = gold_listing(store, run_id, self.schedule, documents)
+            if found is not None:
+                store.listings.write(run_id, found)
+
+    def _beat(self, count: int) -> ScheduledOutcome:
+        """Asks a few questions; one without an answer, or that failed, is the end of it."""
+        from ragauge.store.store_access import open_store
+
+        run_id = self._asked(self._set()[0], count)
+        with open_store(self.store) as store:
+            pairs = list(store.runs.pairs(run_id))
+        wrong = [
+            f"{example.query_id}: {response.error or 'no answer'}"
+            for example, response in pairs
+            if response.error is not None or not (response.answer or response.passages)
+        ]
+        if wrong:
+            more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+            return ScheduledOutcome("fail", run_id, f"{len(wrong):,} of {len(pairs):,} unanswered: {wrong[0]}{more}")
+        return ScheduledOutcome("pass", run_id, f"all {len(pairs):,} answered")
+
+    def _index(self, asked: AnnSection) -> ScheduledOutcome:
+        """Checks an index of vectors."""
+        from ragauge.gating.tables.gate_texts import summary
+        from ragauge.studies.ann.verb import ann_check
+
+        bound: dict[str, Any] = {"minimum": asked.min}
+        if asked.max_drop is not None:
+            bound = {"baseline": self.schedule.baseline, "max_drop": asked.max_drop}
+        found = ann_check(
+            asked.study,
+            asked.queries,
+            vectors=asked.vectors,
+            trial=asked.trial or "",
+            name=self.name,
+            store=self.store,
+            **bound,
+        )
+        return ScheduledOutcome(found.verdict, found.gated.run.run_id, summary(found.gated))
+
+
+def _unheard(_: str) -> None:
+    """Nobody looks on; what is worth knowing of a run stands in its report."""

@@ -1,0 +1,105 @@
+"""Who shares the false alarms that a configuration allows: the one place where they are counted and divided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED
+
+if TYPE_CHECKING:
+    from ragauge.core.config.monitor import MonitorSection
+    from ragauge.monitoring.series.monitor_specs import Watch
+
+
+class AlarmShare(NamedTuple):
+    """One part of what may alarm falsely: the chance of even one in a period, and among how many it is divided.
+
+    A monitor divides its part among its series, what is looked at daily among the days of a period, of drift also among
+    the projects of each day.
+    """
+
+    what: str
+    chance: float
+    among: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmShares:
+    """How the false alarms that are allowed are shared.
+
+    Attributes:
+        chance: of even one false alarm in a period, over all parts.
+        days: of a period.
+        shares: the parts, all of one size.
+        excluded: what raises alerts for which the promise does not hold.
+    """
+
+    chance: float = 0.0
+    days: int = 0
+    shares: tuple[AlarmShare, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+
+def parts(monitor: MonitorSection) -> int:
+    """How many share the false alarms, K: monitors that are tested, kinds of texts whose drift is, and the canary.
+
+    By the union bound the chance of even one false alarm of any is at most `false_alarms`, however they depend.
+
+    >>> from ragauge.core.config.config_loader import read_config
+    >>> watch = {"metric": "faithfulness", "min": 0.8}
+    >>> both = {"monitors": [watch, {**watch, "decide": "point"}], "drift": ["queries", "documents"]}
+    >>> [parts(read_config({"monitor": {**both, "judge": judge}}).config.monitor) for judge in ("local", "openai:x")]
+    [3, 4]
+    """
+    tested = sum(one.metric is not None and one.decide == "test" for one in monitor.monitors)
+    return max(1, tested + len(monitor.drift) + int(monitor.watches_judge))
+
+
+def level_of_a_day(monitor: MonitorSection, projects: int = 1) -> float:
+    """The p at which one daily look, at one kind of texts of a project or at the judge, raises an alert.
+
+    A kind of texts has one part however many projects send: they divide what it may spend on a day, as many as there
+    are on that day. Over any days of a period that adds up to the part, whenever a project comes or goes.
+
+    Args:
+        monitor: the section.
+        projects: that are tested on the day, at least 1; of the judge there is one.
+
+    >>> from ragauge.core.config.config_loader import read_config
+    >>> section = read_config({"monitor": {"drift": ["queries"]}}).config.monitor
+    >>> round(1 / level_of_a_day(section)), round(1 / level_of_a_day(section, 2))
+    (600, 1200)
+    """
+    return monitor.false_alarms.chance / (parts(monitor) * monitor.false_alarms.days * max(1, projects))
+
+
+def alarm_shares(
+    monitor: MonitorSection, watched: Sequence[Watch], limits: Mapping[str, float], projects: int = 1
+) -> AlarmShares:
+    """How a configuration's false alarms are shared.
+
+    Args:
+        monitor: the section.
+        watched: its monitors of metrics.
+        limits: what a monitor asks for -> the evidence that raises its alarm now, which says how many series it has.
+        projects: whose drift is tested.
+    """
+    promise, n = monitor.false_alarms, parts(monitor)
+    each, tested = promise.chance / n, [watch.asks for watch in watched if watch.decide == "test"]
+    found = [AlarmShare(asks, each, max(1, round(limits.get(asks, 0.0) * each))) for asks in tested]
+    found += [AlarmShare(f"drift of {texts}", each, promise.days * max(1, projects)) for texts in monitor.drift]
+    found += [AlarmShare(JUDGE_CHANGED, each, promise.days)] if monitor.watches_judge else []
+    return AlarmShares(promise.chance, promise.days, tuple(found), tuple(_excluded(monitor)))
+
+
+def _excluded(monitor: MonitorSection) -> Iterator[str]:
+    if any(one.metric is not None and one.decide == "point" for one in monitor.monitors):
+        yield "monitors with decide: point"
+    if any(one.signal is not None for one in monitor.monitors):
+        yield "monitors of gauges"
+    if monitor.monitors:
+        yield "missing data"
+    if monitor.schedules:
+        yield "schedules, whose gate decides for itself"

@@ -1,0 +1,144 @@
+"""Gauges that come in with the traces: when a monitor of one begins to be off for long enough, and when that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.monitoring.series.states import MonitorState, Standing
+
+if TYPE_CHECKING:
+    from ragauge.monitoring.series.monitor_specs import SignalWatch
+
+HOUR, DAY = 3600.0, 86_400.0
+
+
+class SignalPoint(NamedTuple):
+    """A value of a gauge: when it arrived (seconds since 1970), of which source, such as a shard, and the value."""
+
+    at: float
+    source: str
+    value: float
+
+
+class SignalTurn(NamedTuple):
+    """A moment at which an alert opens (or, where not, ends), the value of each source then, and their sources."""
+
+    at: datetime
+    opens: bool
+    values: tuple[float, ...]
+    sources: tuple[str, ...] = ()
+
+
+class GaugeHour(NamedTuple):
+    """Hours before now, and the mean of a gauge's values in that hour."""
+
+    hours: int
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeStatus:
+    """Where one gauge stands.
+
+    Attributes:
+        name: of the gauge.
+        asks: what its monitor asks for; "" = it is only kept.
+        state: normal, pending (it breaks the limit), firing, or no_data.
+        value: what the monitor looks at, of the newest value of each source; the mean of them where there is none.
+        limit: of it; None without a monitor.
+        sources: how many sent a value.
+        least: the least of the newest values; None without any.
+        greatest: the greatest of them.
+        last: when the newest arrived.
+        hours: of the last day.
+    """
+
+    name: str
+    asks: str
+    state: Standing
+    value: float | None
+    limit: float | None
+    sources: int
+    least: float | None
+    greatest: float | None
+    last: datetime | None
+    hours: tuple[GaugeHour, ...]
+
+
+def gauge_status(
+    name: str,
+    watch: SignalWatch | None,
+    points: Sequence[SignalPoint],
+    now: float,
+    no_data: timedelta,
+    *,
+    firing: bool = False,
+) -> GaugeStatus:
+    """Where a gauge stands by the values of the last day and before.
+
+    Args:
+        name: of the gauge.
+        watch: its monitor; None = it is only kept.
+        points: in order of arrival.
+        now: seconds since 1970.
+        no_data: how long nothing may come.
+        firing: whether an alert of the monitor is open.
+    """
+    newest = {one.source: one.value for one in points}
+    values = tuple(newest.values())
+    hours: dict[int, list[float]] = {}
+    for one in points:
+        if now - one.at < DAY:
+            hours.setdefault(int((one.at - now) // HOUR) + 1, []).append(one.value)
+    last = points[-1].at if points else None
+    quiet = last is None or now - last >= no_data.total_seconds()
+    off = watch.off(values) if watch is not None else False
+    state: Standing = "no_data" if quiet else "firing" if firing else "pending" if off else "normal"
+    mean = sum(values) / len(values) if values else None
+    return GaugeStatus(
+        name,
+        watch.asks if watch is not None else "",
+        state,
+        mean if watch is None or off is None or not values else watch.shown(values),
+        watch.limit if watch is not None else None,
+        len(values),
+        min(values, default=None),
+        max(values, default=None),
+        None if last is None else datetime.fromtimestamp(last, UTC),
+        tuple(GaugeHour(hour, sum(several) / len(several)) for hour, several in sorted(hours.items())),
+    )
+
+
+def signal_turns(
+    watch: SignalWatch, points: Sequence[SignalPoint], cool_down: timedelta, *, since: float = 0.0, opened: bool = False
+) -> Iterator[SignalTurn]:
+    """When alerts of a gauge open and end. What arrives in one moment is looked at together.
+
+    Args:
+        watch: what must hold.
+        points: in order of arrival.
+        cool_down: how long nothing may be off before an alert ends.
+        since: only moments after this one count; the points before say what the sources had then.
+        opened: whether an alert is open at that moment.
+
+    >>> from ragauge.monitoring.series.monitor_specs import SignalWatch
+    >>> watch = SignalWatch(1, "load", "max", 5, timedelta(minutes=1))
+    >>> points = [SignalPoint(60.0 * minute, "a", value) for minute, value in enumerate([1, 9, 9, 9, 1])]
+    >>> [(turn.at.minute, turn.opens) for turn in signal_turns(watch, points, timedelta(0))]
+    [(2, True), (4, False)]
+    """
+    newest: dict[str, float] = {}
+    state = MonitorState("firing", None, True) if opened else MonitorState()
+    for at, several in groupby(points, key=lambda one: one.at):
+        newest |= {one.source: one.value for one in several}
+        if at <= since:
+            continue
+        off = watch.off(tuple(newest.values()))
+        moment, before = datetime.fromtimestamp(at, UTC), state
+        state = state.after("no_data" if off is None else "off" if off else "ok", moment, watch.wait, cool_down)
+        if before.open != state.open:
+            yield SignalTurn(moment, state.open, tuple(newest.values()), tuple(newest))

@@ -1,0 +1,377 @@
+"""One monitor over all that comes in: its series, its periods, and the alerts that it raises."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from math import nan
+from typing import TYPE_CHECKING
+
+from ragauge.monitoring.series.series import ALL, Segment, Series, SeriesScore, StateChange
+from ragauge.stats.sequential import alarm_limit
+
+if TYPE_CHECKING:
+    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.scores.request_stream import Arrival, ArrivedScore
+
+MOST_SEGMENTS = 100  # values of a segment that are watched, those with the most scores
+LATE = 2  # days by which a request may be older than the last one that was taken, because it was read late
+JUDGE_CHANGED = "the judge"  # what is watched, of an alert that it changed
+
+
+def schedule_name(name: str) -> str:
+    """What is watched, of an alert that a schedule failed."""
+    return f"schedule {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What a monitor raised.
+
+    Attributes:
+        alert_id: the same however the scores came in.
+        monitor: what is watched, such as faithfulness.
+        asks: what must hold, in words.
+        segment: name and value; ("", "") = all requests.
+        fired_at: when.
+        number: of the arrival at which it fired; of the judge, the look that saw it change, -1 once it is itself again.
+        trace_id: of that request.
+        since: the likeliest day since which it is worse.
+        mean: of the metric over the window that its rule looked at: since it most likely fell, or the last 50 scores.
+        n: scores in it.
+        allowed: the mean that it is held to.
+        baseline: the mean before; None where a level decides and there was nothing before.
+        evidence: M; 1 where the estimate alone decides.
+        limit: of the evidence, K / α.
+        series: K: in how many parts the false alarms are divided, of which it has one.
+        decide: test or point.
+        lower: whether lower is better.
+        ended_at: when scores had been back within the limit for the cool-down; None = it is open.
+        said: what fired in one line, where it is no monitor of a metric; "" else.
+        project: whose traffic, where several projects send; "" else, and of what is no project's.
+        first: number of the arrival with which that window begins; -1 = the first of the day since which it is worse.
+    """
+
+    alert_id: str
+    monitor: str
+    asks: str
+    segment: Segment
+    fired_at: datetime
+    number: int
+    trace_id: str
+    since: date
+    mean: float | None
+    n: int
+    allowed: float
+    baseline: float | None
+    evidence: float
+    limit: float
+    series: int
+    decide: str
+    lower: bool
+    ended_at: datetime | None = None
+    said: str = ""
+    project: str = ""
+    first: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """Where one monitor stands: all that it needs to go on.
+
+    Attributes:
+        cursor: number of the last arrival that it took.
+        day: the day of that arrival, ordinal; 0 = none yet.
+        start: first day of the period, ordinal; 0 = none has begun.
+        watched: the series of the period, which the limit counts.
+        instrument: metric version, judge and question versions.
+        series: where each stands, those of the next period included.
+        alerts: open ones, by series.
+        last: when the last request arrived whose score it took; None = none yet, or only requests of the past.
+        silent: the alerts that nothing comes any more, while they are open, by series.
+        resumed: when scores came again after nothing at all had come; None = they always came.
+        growing: whether this is the first day of a level: what comes of a segment is watched from its first score on.
+        passed: scores of logs of the past that were passed by: more than two days older than what was taken before.
+        doubted: while the clock stands more than two days before `day`, how many scores must come yet until the later
+            days count as its mistake; None = it does not.
+    """
+
+    cursor: int = -1
+    day: int = 0
+    start: int = 0
+    watched: tuple[Segment, ...] = ()
+    instrument: str = ""
+    series: Mapping[Segment, Series] = field(default_factory=dict)
+    alerts: Mapping[Segment, Alert] = field(default_factory=dict)
+    last: datetime | None = None
+    silent: Mapping[Segment, Alert] = field(default_factory=dict)
+    resumed: datetime | None = None
+    growing: bool = False
+    passed: int = 0
+    doubted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How a monitor is watched.
+
+    Attributes:
+        watch: the monitor.
+        parts: how many share the false alarms; this monitor has one part.
+        false_alarms: the chance of even one, over all of them, in a period.
+        days: of a period.
+        cool_down: how long scores must be back within the limit before an alert ends.
+        heaviest: by which weights of the first day are divided at least: where some are judged every time, what is
+            drawn weighs more than what came by then.
+        of: whose traffic it watches, where several projects send; "" else.
+    """
+
+    watch: Watch
+    parts: int
+    false_alarms: float
+    days: int
+    cool_down: timedelta
+    heaviest: float = 0.0
+    of: str = ""
+
+    def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
+        """Takes what came in, in order, up to the first request whose score is pending.
+
+        Batches of any size come to the same alerts. A day is that of arrival, and never before the last one. Where
+        requests of the present come more than two days before it, the clock was wrong, then or now: they count for the
+        last day until more of them have come than stand on the days after theirs, which from then on count for theirs.
+
+        Args:
+            state: where it stood.
+            arrivals: in order of arrival; those that it took before are passed over.
+
+        Returns:
+            Where it stands, and the alerts that were raised or have ended, in order.
+        """
+        found: list[tuple[int, Alert]] = []
+        held: tuple[int, bool, str, bool] | None = None
+        batch: list[Arrival] = []
+        for arrival in arrivals:
+            score = arrival.scores.get(self.watch.metric)
+            if arrival.number <= state.cursor or score is None:
+                continue
+            day = arrival.at.date().toordinal()
+            kind = (day, arrival.past, score.instrument, score.status == "not_read")
+            if batch and kind != held:
+                state, batch = self._batch(state, batch, found), []
+            if arrival.past and day < state.day - LATE:
+                state = replace(state, cursor=arrival.number, passed=state.passed + 1)
+            elif score.status == "pending":
+                break
+            elif score.status in ("scored", "failed", "not_read"):
+                held = kind
+                batch.append(arrival)
+        if batch:
+            state = self._batch(state, batch, found)
+        return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
+
+    def _batch(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+        """Takes requests of one day, instrument and status, where they count, and adds the alerts."""
+        first, day = arrivals[0], arrivals[0].at.date().toordinal()
+        if first.scores[self.watch.metric].status == "not_read":
+            return self._unread(state, day, arrivals)
+        if first.past or day >= state.day - LATE:
+            doubted = state.doubted if first.past else None
+            return self._counted(replace(self._on(state, max(day, state.day)), doubted=doubted), arrivals, found)
+        doubted = state.doubted
+        if doubted is None:
+            doubted = state.series[ALL].over(day + 1, state.day + 1).n if ALL in state.series else 0
+        early, rest = arrivals[:doubted], arrivals[doubted:]
+        state = self._counted(replace(state, doubted=doubted - len(early)), early, found)
+        return self._counted(self._until(state, day, rest[0].at), rest, found) if rest else state
+
+    def _counted(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+        """Takes requests of one instrument on the day where it stands."""
+        if not arrivals:
+            return state
+        instrument = arrivals[0].scores[self.watch.metric].instrument
+        if instrument != state.instrument:
+            state = self._with(state, instrument)
+        state, alerts = self._scored(state, arrivals)
+        found += alerts
+        return state
+
+    def _until(self, state: WatchState, day: int, now: datetime) -> WatchState:
+        """After the clock was put back: what stands on later days counts for this one, with which a period begins."""
+        last, resumed = (None if one is None else min(one, now) for one in (state.last, state.resumed))
+        series = {segment: one.until(day, now) for segment, one in state.series.items()}
+        state = replace(
+            state, day=day, start=day, growing=False, doubted=None, series=series, last=last, resumed=resumed
+        )
+        return self._begun(replace(state, watched=self.largest(state, day + 1)), day)
+
+    def _unread(self, state: WatchState, day: int, arrivals: Sequence[Arrival]) -> WatchState:
+        """Takes scores of one day that were not read: they raise no alert, not even that nothing comes."""
+        times: dict[Segment, list[datetime]] = defaultdict(list)
+        for arrival in arrivals:
+            for segment in self._segments_of(arrival):
+                times[segment].append(arrival.at)
+        series, oldest = dict(state.series), day - self.watch.baseline.days
+        for segment, came in times.items():
+            series[segment] = series.get(segment, Series()).with_unread(came, day, oldest, state.resumed)
+        return replace(state, cursor=arrivals[-1].number, series=series, last=_last_heard(state, arrivals))
+
+    def _segments_of(self, arrival: Arrival) -> Iterator[Segment]:
+        yield ALL
+        yield from ((name, value) for name in self.watch.segments if (value := arrival.segments.get(name, "")))
+
+    def _on(self, state: WatchState, day: int) -> WatchState:
+        """On a day: every day since the last begins, and with it a period where one is over."""
+        for one in range(state.day + 1 if state.day else day, day + 1):
+            if not state.day and self.watch.level is not None:  # it asks for no baseline
+                state = replace(state, start=one, watched=(ALL,), growing=True)
+            elif state.day and (not state.start or one >= state.start + self.days):
+                state = replace(state, start=one, watched=self.largest(state, one), growing=False)
+            elif state.growing:
+                state = replace(state, growing=False)
+            state = self._begun(state, one)
+        return state
+
+    def _begun(self, state: WatchState, day: int) -> WatchState:
+        """With a day begun in each series that is watched."""
+        series, limit = dict(state.series), self.limit(state)
+        floor = self.heaviest if state.growing else 0.0
+        for segment in state.watched:
+            known = replace(series.get(segment, Series()), floor=floor)
+            series[segment] = known.begun(self.watch, day, day - state.start, self.days, limit)
+        return replace(state, day=day, series=series)
+
+    def largest(self, state: WatchState, day: int) -> tuple[Segment, ...]:
+        """The series of a period: all requests, and the values of segments that had scores before, the largest."""
+        counts = {
+            segment: series.over(day - self.watch.baseline.days, day).n for segment, series in state.series.items()
+        }
+        largest = sorted((-n, segment) for segment, n in counts.items() if segment != ALL and n)
+        return (ALL, *(segment for _, segment in largest[:MOST_SEGMENTS]))
+
+    def _with(self, state: WatchState, instrument: str) -> WatchState:
+        if not state.instrument:
+            return replace(state, instrument=instrument)
+        series = {name: one.under_another_instrument() for name, one in state.series.items()}
+        return replace(state, instrument=instrument, series=series)
+
+    @property
+    def name(self) -> str:
+        """What a monitor is kept under: one that asks something else is another."""
+        watch = self.watch
+        return f"{watch.asks}; {','.join(watch.segments)}; {watch.decide} {watch.wait}; {self.days} {self._of}"
+
+    @property
+    def _of(self) -> str:
+        return f"days; {self.watch.project}" if self.watch.project else "days"
+
+    def was(self, name: str) -> bool:
+        """Whether a monitor that was kept under a name watched the same metric of the same project."""
+        asked = name.removeprefix(f"{self.watch} ")
+        return asked != name and asked.startswith(("at ", "no more than ")) and name.endswith(f" {self._of}")
+
+    def last_heard(self, state: WatchState, segment: Segment) -> datetime | None:
+        """When the last score of a series came that was taken."""
+        return state.last if segment == ALL else state.series[segment].heard.last
+
+    def limit(self, state: WatchState) -> float:
+        """The evidence that raises an alarm: K, its series times the parts, over the chance that is allowed."""
+        return alarm_limit(self.false_alarms, self._sharers(state))
+
+    def _sharers(self, state: WatchState) -> int:
+        """K: while it is open which values segments have, as many as there may be."""
+        several = 1 + MOST_SEGMENTS if state.growing and self.watch.segments else max(1, len(state.watched))
+        return self.parts * several
+
+    def _scored(self, state: WatchState, arrivals: Sequence[Arrival]) -> tuple[WatchState, list[tuple[int, Alert]]]:
+        """Takes the scores of one day and instrument."""
+        scores: dict[Segment, list[SeriesScore]] = defaultdict(list)
+        for arrival in arrivals:
+            taken = self._score(arrival, arrival.scores[self.watch.metric])
+            for segment in self._segments_of(arrival):
+                scores[segment].append(taken)
+        state = self._grown(state, scores)
+        series, alerts, found = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
+        silent, limit = dict(state.silent), self.limit(state)
+        heard, resumed = state.day - self.watch.baseline.days, state.resumed
+        if ALL in silent:
+            resumed = max(arrivals[0].at, silent[ALL].fired_at)
+        elif state.last is None and state.day and not arrivals[0].past:  # the present begins
+            resumed = arrivals[0].at
+        for segment, own in scores.items():
+            if (missing := silent.pop(segment, None)) is not None:
+                found.append((own[0].number, _ended(missing, own[0].at)))
+            known = series.get(segment, Series())
+            known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
+            series[segment], turns = known.after(self.watch, own, day=state.day, limit=limit, cool_down=self.cool_down)
+            for turn in turns:
+                opened = alerts.get(segment)
+                if turn.after.open and opened is None:
+                    alerts[segment] = self._alert(state, segment, series[segment], turn, limit)
+                    found.append((turn.score.number, alerts[segment]))
+                elif opened is not None and not turn.after.open:
+                    found.append((turn.score.number, _ended(alerts.pop(segment), turn.score.at)))
+        return replace(
+            state,
+            cursor=arrivals[-1].number,
+            series=series,
+            alerts=alerts,
+            last=_last_heard(state, arrivals),
+            silent=silent,
+            resumed=resumed,
+        ), found
+
+    def _grown(self, state: WatchState, scores: Iterable[Segment]) -> WatchState:
+        """On the first day of a level: the values of segments that came first are watched too, 100 at most."""
+        if not state.growing:
+            return state
+        new = [one for one in scores if one not in state.watched][: max(0, 1 + MOST_SEGMENTS - len(state.watched))]
+        limit, series = self.limit(state), dict(state.series)
+        for segment in new:
+            series[segment] = Series(floor=self.heaviest).begun(self.watch, state.day, 0, self.days, limit)
+        return replace(state, watched=(*state.watched, *new), series=series)
+
+    def _score(self, arrival: Arrival, score: ArrivedScore) -> SeriesScore:
+        x = nan if score.value is None or score.status == "failed" else self.watch.score(score.value)
+        return SeriesScore(arrival.number, arrival.at, x, score.weight, arrival.trace_id)
+
+    def _alert(self, state: WatchState, segment: Segment, series: Series, turn: StateChange, limit: float) -> Alert:
+        named = f"{self.watch}\0{segment[0]}\0{segment[1]}\0{turn.score.number}\0{turn.score.trace_id}"
+        shown, reference, fallen = self.watch.shown, series.reference, turn.fallen.mean
+        before = reference.baseline if reference is not None else None
+        return Alert(
+            sha256(named.encode()).hexdigest()[:10],
+            str(self.watch),
+            self.watch.asks,
+            segment,
+            turn.score.at,
+            turn.score.number,
+            turn.score.trace_id,
+            min(date.fromordinal(turn.start.day), turn.score.at.date()),
+            None if fallen is None else shown(fallen),
+            turn.fallen.n,
+            shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
+            None if before is None else shown(before),
+            turn.evidence if self.watch.decide == "test" else 1.0,
+            limit,
+            self._sharers(state),
+            self.watch.decide,
+            self.watch.lower,
+            project=self.of,
+            first=turn.start.number,
+        )
+
+
+def _ended(alert: Alert, at: datetime) -> Alert:
+    """An alert that has ended, not before it fired: the clock may have been put back meanwhile."""
+    return replace(alert, ended_at=max(at, alert.fired_at))
+
+
+def _last_heard(state: WatchState, arrivals: Iterable[Arrival]) -> datetime | None:
+    """When the last request came: what is dated to the past says nothing of whether anything comes now."""
+    last = max((arrival.at for arrival in arrivals if not arrival.past), default=state.last)
+    late = last is not None and state.last is not None and timedelta(0) < state.last - last < timedelta(days=LATE)
+    return state.last if late else last

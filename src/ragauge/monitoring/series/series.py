@@ -1,0 +1,311 @@
+"""One series of scores, a metric in all requests or in those of a segment: what it is held to, and where it stands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import accumulate, islice
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.monitoring.series.no_data_alerts import Hearing
+from ragauge.monitoring.series.states import MonitorState, Seen
+from ragauge.stats.moments import Moments
+from ragauge.stats.sequential import DropEvidence, DropReference, reference_of
+
+if TYPE_CHECKING:
+    from ragauge.monitoring.series.monitor_specs import Watch
+
+WINDOW, LONG_WINDOW = 50, 500  # scores
+Segment = tuple[str, str]  # name, value
+ALL: Segment = ("", "")  # all requests
+
+
+class SeriesScore(NamedTuple):
+    """One score as a series takes it: number and time of arrival, x in [0, 1] (NaN = failed), weight, trace."""
+
+    number: int
+    at: datetime
+    x: float
+    weight: float
+    trace_id: str
+
+
+class RecentScore(NamedTuple):
+    """A score that counts in windows: x, weight, and the number of its arrival; -1 where that was not kept."""
+
+    x: float
+    weight: float
+    number: int = -1
+
+
+class WindowStart(NamedTuple):
+    """Where a window of scores may begin: number and day (ordinal) of its first, and the sums of those before it."""
+
+    number: int
+    day: int
+    before: Moments
+
+
+class StateChange(NamedTuple):
+    """A series came into another state.
+
+    Attributes:
+        score: at which it did.
+        before: where it stood.
+        after: where it stands.
+        evidence: that the mean fell, M.
+        start: of the window that the rule looked at: of the test from where it most likely fell, else of the last 50.
+        fallen: sums of the scores of that window, to this score.
+    """
+
+    score: SeriesScore
+    before: MonitorState
+    after: MonitorState
+    evidence: float
+    start: WindowStart
+    fallen: Moments
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Where one series stands.
+
+    Attributes:
+        reference: what it is held to; None before its first period.
+        evidence: that its mean fell; None while the reference is not known.
+        left: while there is no evidence, the share of the period's bets that went to no other instrument.
+        taken: sums of the scores that the evidence took.
+        starts: of the drops that it holds for likely, by how many of those scores came before.
+        days: day (ordinal) -> sums of its scores, as far back as a baseline reaches.
+        recent: the last 500 scores; those that failed are not there.
+        outcomes: whether each of the last 50 judgements failed.
+        heaviest_seen: the greatest weight so far, 1 / p_min, by which weights are divided.
+        state: of its alert.
+        heard: when its scores came.
+        floor: by which weights are divided at least.
+        unread: day (ordinal) -> scores that the judge could not read; they count nowhere else.
+    """
+
+    reference: DropReference | None = None
+    evidence: DropEvidence | None = None
+    left: float = 1.0
+    taken: Moments = field(default_factory=Moments)
+    starts: Mapping[int, WindowStart] = field(default_factory=dict)
+    days: Mapping[int, Moments] = field(default_factory=dict)
+    recent: tuple[RecentScore, ...] = ()
+    outcomes: tuple[bool, ...] = ()
+    heaviest_seen: float = 0.0
+    state: MonitorState = field(default_factory=MonitorState)
+    heard: Hearing = field(default_factory=Hearing)
+    floor: float = 0.0
+    unread: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def m(self) -> float | None:
+        """The mean of x that it is held to; None while that is not known."""
+        return self.reference.m if self.reference is not None else None
+
+    def window(self, size: int = WINDOW) -> float | None:
+        """Hájek's mean of x of the last scores; None where there are fewer than `size`."""
+        last = self.recent[-size:]
+        return sum(one.x * one.weight for one in last) / sum(one.weight for one in last) if len(last) == size else None
+
+    def window_error(self, size: int = WINDOW) -> float | None:
+        """The standard error of `window`; None where that is None."""
+        last = self.recent[-size:]
+        return _sums(last).error if len(last) == size else None
+
+    def over(self, first: int, last: int) -> Moments:
+        """Sums over the days from first up to, not including, last."""
+        return sum((self.days[day] for day in range(first, last) if day in self.days), Moments())
+
+    def with_unread(self, times: Sequence[datetime], day: int, oldest: int, since: datetime | None) -> Series:
+        """The series after scores of one day that the judge could not read: they came, and say nothing else.
+
+        Args:
+            times: when they came, in order.
+            day: ordinal.
+            oldest: what came on days before it is forgotten.
+            since: no silence counts from before it.
+        """
+        unread = {one: n for one, n in self.unread.items() if one >= oldest}
+        unread[day] = unread.get(day, 0) + len(times)
+        return replace(self, unread=unread, heard=self.heard.after(times, day, oldest, since))
+
+    def begun(self, watch: Watch, day: int, passed: int, days: int, limit: float) -> Series:
+        """The series on a new day: its reference, where it was not known so far, and another day's bet.
+
+        Args:
+            watch: what it is held to.
+            day: ordinal.
+            passed: days of the period before this one; on 0 the reference is taken anew, unless an alert is open.
+            days: of the period.
+            limit: the evidence that raises an alarm.
+        """
+        most = max(watch.baseline.days, days)  # as many days with scores: a clock put forward forgets none
+        kept = {one: self.days[one] for one in sorted(self.days)[-most:]}
+        series = replace(self, days=kept, left=1.0 if passed == 0 else self._left)
+        taken = series.m is None or (passed == 0 and not self.state.open)
+        if taken or series._surer(watch, day, 1 / limit):
+            series, taken = replace(series, reference=series._referred(watch, day, 1 / limit)), True
+        if series.m is None:
+            return replace(series, evidence=None)
+        evidence = series.evidence
+        if evidence is None or passed == 0 or taken:
+            evidence = DropEvidence(series.m, days - passed, series.left)
+            series = series._anew(evidence)
+        return replace(series, evidence=evidence.next_day())
+
+    def until(self, day: int, now: datetime) -> Series:
+        """The series with all that stands on later days counted for this one: the clock had been wrong.
+
+        Args:
+            day: ordinal.
+            now: the moment; what came later counts from it.
+        """
+        days = {one: sums for one, sums in self.days.items() if one < day}
+        if late := [sums for one, sums in self.days.items() if one >= day]:
+            days[day] = sum(late, Moments())
+        unread = {one: n for one, n in self.unread.items() if one < day}
+        if many := sum(n for one, n in self.unread.items() if one >= day):
+            unread[day] = many
+        since = None if self.state.since is None else min(self.state.since, now)
+        return replace(
+            self, days=days, unread=unread, state=replace(self.state, since=since), heard=self.heard.until(day, now)
+        )
+
+    @property
+    def _left(self) -> float:
+        return self.left if self.evidence is None else self.evidence.left
+
+    def _surer(self, watch: Watch, day: int, false_alarm: float) -> bool:
+        """Whether a baseline that was in doubt no longer is."""
+        doubted = self.reference is not None and not self.reference.certain and not self.state.open
+        return doubted and self._referred(watch, day, false_alarm).certain
+
+    def _anew(self, evidence: DropEvidence) -> Series:
+        """With evidence that has taken nothing."""
+        return replace(self, evidence=evidence, taken=Moments(), starts={})
+
+    def _referred(self, watch: Watch, day: int, false_alarm: float) -> DropReference:
+        known = self.over(day - watch.baseline.days, day)
+        if watch.level is not None:
+            m = 1 - watch.level if watch.lower else watch.level
+            return DropReference(m, known.mean, known.error, 0)
+        return reference_of(known, watch.allowed(known.mean or 0.0), false_alarm)
+
+    def under_another_instrument(self) -> Series:
+        """The series of another judge, question or metric version: no baseline, the evidence lost, the same alert."""
+        return Series(heaviest_seen=self.heaviest_seen, left=self._left, state=self.state, heard=self.heard)
+
+    def after(
+        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta
+    ) -> tuple[Series, list[StateChange]]:
+        """Takes scores of one day, in order; many calls come to what one does.
+
+        Args:
+            watch: what it is held to.
+            scores: that arrived on the day.
+            day: ordinal.
+            limit: the evidence that raises an alarm.
+            cool_down: how long scores must be back within the limit before an alert ends.
+        """
+        recent, outcomes = deque(self.recent, LONG_WINDOW), deque(self.outcomes, WINDOW)
+        series, state, turns, done = self, self.state, list[StateChange](), 0
+        course = series._course(scores)
+        for place, score in enumerate(scores):
+            failed = isnan(score.x)
+            outcomes.append(failed)
+            if not failed:
+                recent.append(RecentScore(score.x, score.weight, score.number))
+            series = replace(series, recent=tuple(recent)) if state.open or watch.decide == "point" else series
+            seen = series._seen(watch, state, course[place - done] >= limit if course else False, outcomes)
+            after = state.after(seen, score.at, watch.wait, cool_down)
+            if after is not state and after.state != state.state:
+                upto = replace(series._with(scores[done : place + 1], day), recent=tuple(recent))
+                turns.append(upto._turn(watch, state, after, score, day))
+                series, done = upto, place + 1
+                if state.open and not after.open:
+                    series = series._restarted()
+                course = series._course(scores[done:])
+            state = after
+        left = series._with(scores[done:], day)
+        return replace(left, recent=tuple(recent), outcomes=tuple(outcomes), state=state), turns
+
+    def _seen(self, watch: Watch, state: MonitorState, alarms: bool, outcomes: Sequence[bool]) -> Seen:
+        if len(outcomes) == WINDOW and 2 * sum(outcomes) > WINDOW:
+            return "error"
+        if self.m is None:
+            return "ok"
+        if watch.decide == "point" or state.open:
+            size = min(WINDOW, len(self.recent)) if state.open else WINDOW  # what is there speaks for an open alert
+            mean = self.window(size) if size else None
+            return "off" if mean is not None and mean < self.m else "ok"
+        return "off" if alarms else "ok"
+
+    def _divided(self, scores: Sequence[SeriesScore]) -> tuple[list[float], list[float]]:
+        """Scores, and their weights over the greatest that had come by then."""
+        heaviest = accumulate((score.weight for score in scores), max, initial=max(self.floor, self.heaviest_seen))
+        weights = [score.weight / most for score, most in zip(scores, islice(heaviest, 1, None), strict=True)]
+        return [score.x for score in scores], weights
+
+    def _course(self, scores: Sequence[SeriesScore]) -> list[float]:
+        """M after each score; [] where nothing is tested."""
+        if self.evidence is None or not scores:
+            return []
+        course: list[float] = self.evidence.after(*self._divided(scores))[1].tolist()
+        return course
+
+    def _with(self, scores: Sequence[SeriesScore], day: int) -> Series:
+        """Evidence and sums with more scores of the day."""
+        if not scores:
+            return self
+        sums = _sums(scores)
+        heaviest = max(self.heaviest_seen, *(score.weight for score in scores))
+        series = replace(self, days={**self.days, day: self.days.get(day, Moments()) + sums}, heaviest_seen=heaviest)
+        if self.evidence is None:
+            return series
+        evidence = self.evidence.after(*self._divided(scores))[0]
+        return replace(series, evidence=evidence, taken=self.taken + sums, starts=self._starts(evidence, scores, day))
+
+    def _starts(self, evidence: DropEvidence, scores: Sequence[SeriesScore], day: int) -> dict[int, WindowStart]:
+        """Where the drops begin that the evidence holds for likely, behind more scores of a day."""
+        seen = 0 if self.evidence is None else self.evidence.n
+        starts = {place: self.starts[place] for place in evidence.since if place in self.starts}
+        for place in {*evidence.since} - starts.keys():
+            if place >= seen:
+                before = self.taken + _sums(scores[: place - seen])
+                starts[place] = WindowStart(scores[place - seen].number, day, before)
+        return starts
+
+    def _restarted(self) -> Series:
+        """After an alert has ended: nothing seen counts any more."""
+        if self.evidence is None:
+            return self
+        days = self.evidence.days - self.evidence.begun + 1
+        return self._anew(DropEvidence(self.evidence.m, days).next_day())
+
+    def _turn(
+        self, watch: Watch, before: MonitorState, after: MonitorState, score: SeriesScore, day: int
+    ) -> StateChange:
+        value = self.evidence.value if self.evidence is not None else 1.0
+        return StateChange(score, before, after, value, *self._window(watch, day))
+
+    def _window(self, watch: Watch, day: int) -> tuple[WindowStart, Moments]:
+        """What the rule looked at: its first score, and the sums."""
+        if watch.decide == "point":
+            last = self.recent[-WINDOW:]
+            return WindowStart(last[0].number if last else -1, day, Moments()), _sums(last)
+        start = None if self.evidence is None else self.starts.get(self.evidence.likeliest_start)
+        if start is None:
+            return WindowStart(-1, day, Moments()), self.over(day, day + 1)
+        return start, self.taken - start.before
+
+
+def _sums(scores: Sequence[SeriesScore | RecentScore]) -> Moments:
+    """Of those that did not fail."""
+    scored = [one for one in scores if not isnan(one.x)]
+    return Moments.of([one.x for one in scored], [one.weight for one in scored])

@@ -1,0 +1,406 @@
+"""The fields of one record, and what the tools that people come from call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from ragauge.core.errors import UnknownName
+
+EXAMPLE_FIELDS: Mapping[str, str] = {
+    "query_id": "identity within the set; derived from the query where absent",
+    "query": "the question",
+    "history": "earlier turns: [{role, text}]",
+    "reference_answer": "an accepted answer",
+    "references": "all accepted answers, the main one first",
+    "reference_claims": "facts of the reference, one statement each",
+    "aspects": "what a complete answer has to address",
+    "criteria": "pass or fail statements about a good answer",
+    "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
+    "relevant_chunks": "judged chunks by passage_id, in the same forms; read beside relevant, for unit=chunk",
+    "relevant_texts": "texts of the relevant passages, where they have no ids",
+    "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
+    "answerable": "whether the corpus holds the answer; not given: no where all references decline, else yes with any",
+    "segments": "column -> value, for reports per segment",
+    "tags": "such as golden or regression",
+    "cluster": "examples that share one are not independent",
+}
+RESPONSE_FIELDS: Mapping[str, str] = {
+    "repeat": "which of the system's answers to the question, from 0",
+    "passages": "what the generator saw, in order: texts, or [{doc_id, passage_id, text, score, ...}]",
+    "retrieved_ids": "doc_ids of the passages, in the same order",
+    "candidates": "the longer ranking before rerank, filter or truncation; same form as passages",
+    "answer": "what the system answered",
+    "citations": "[{start, end, doc_id}] by character of the answer, or [doc_id] for the whole answer",
+    "latency_ms": "milliseconds: {stage: number}, or one number for the total",
+    "latency_s": "the total in seconds",
+    "tokens": "{kind: number}, such as input and output, or one number for the total",
+    "cost": "in US dollars",
+    "outcome": "what became of it in production: {solved: true}",
+    "weight": "how many real requests a sampled one stands for",
+    "missing": "field -> why it was not recorded",
+    "origin": "how it was made: {model, prompt, embedder, index, k, version}",
+    "error": "why the system failed",
+}
+FIELDS: Mapping[str, str] = {**EXAMPLE_FIELDS, **RESPONSE_FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A tool's name for one of our fields; it is read so only beside one of some columns, and without any of others."""
+
+    tool: str
+    theirs: str
+    ours: str
+    beside: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+
+DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context", "turns"})
+TOOLS: Mapping[str, Mapping[str, str]] = {
+    "ragas (before 0.2)": {
+        "question": "query",
+        "contexts": "passages",
+        "answer": "answer",
+        "ground_truth": "reference_answer",
+        "ground_truths": "references",
+    },
+    "ragas": {
+        "user_input": "query",
+        "retrieved_contexts": "passages",
+        "retrieved_context_ids": "retrieved_ids",
+        "response": "answer",
+        "reference": "reference_answer",
+        "reference_contexts": "relevant_texts",
+        "reference_context_ids": "relevant",
+    },
+    "deepeval": {
+        "input": "query",
+        "actual_output": "answer",
+        "expected_output": "reference_answer",
+        "retrieval_context": "passages",
+        "context": "relevant_texts",
+        "completion_time": "latency_s",
+        "token_cost": "cost",
+    },
+    "RAGChecker": {
+        "query_id": "query_id",
+        "query": "query",
+        "gt_answer": "reference_answer",
+        "response": "answer",
+        "retrieved_context": "passages",
+        "gt_answer_claims": "reference_claims",
+    },
+    "MLflow": {
+        "request_id": "query_id",
+        "request": "query",
+        "response": "answer",
+        "expected_response": "reference_answer",
+        "retrieved_context": "passages",
+        "expected_retrieved_context": "relevant",
+        "expected_facts": "reference_claims",
+        "guidelines": "criteria",
+    },
+    "AutoRAG": {
+        "qid": "query_id",
+        "query": "query",
+        "generation_gt": "references",
+        "retrieval_gt": "relevant",
+        "retrieved_contents": "passages",
+        "generated_texts": "answer",
+    },
+    "other names": {
+        "id": "query_id",
+        "_id": "query_id",
+        "custom_id": "query_id",
+        "question_id": "query_id",
+        "uid": "query_id",
+        "example_id": "query_id",
+        "user_query": "query",
+        "user_question": "query",
+        "prompt": "query",
+        "output": "answer",
+        "passage": "passages",
+        "documents": "passages",
+        "retrieved_documents": "passages",
+        "context": "passages",
+        "expected_answer": "reference_answer",
+        "ideal": "reference_answer",
+        "ideal_answer": "reference_answer",
+        "gold_answer": "reference_answer",
+        "golden_answer": "reference_answer",
+        "correct_answer": "reference_answer",
+        "chat_history": "history",
+        "conversation_id": "cluster",
+        "session_id": "cluster",
+        "thread_id": "cluster",
+        "chat_id": "cluster",
+        "qrels": "relevant",
+        "relevant_doc_ids": "relevant",
+        "relevant_ids": "relevant",
+        "relevant_documents": "relevant",
+        "gold_doc_ids": "relevant",
+        "expected_doc_ids": "relevant",
+        "ground_truth_doc_ids": "relevant",
+        "relevant_chunk_ids": "relevant_chunks",
+        "gold_chunk_ids": "relevant_chunks",
+        "expected_chunk_ids": "relevant_chunks",
+        "retrieved_doc_ids": "retrieved_ids",
+        "retrieved_chunks": "passages",
+        "retrieved_chunk_ids": "retrieved_ids",
+        "source_documents": "passages",
+        "source_nodes": "passages",
+        "result": "answer",
+        "generated_answer": "answer",
+        "llm_answer": "answer",
+        "llm_response": "answer",
+        "model_response": "answer",
+        "model_output": "answer",
+        "predicted_answer": "answer",
+        "prediction": "answer",
+        "model_answer": "answer",
+    },
+}
+CHAT = "messages"
+EITHER = "model_answer"  # the system's answer in one file, the ideal one in another
+SYSTEMS = frozenset(
+    {  # nothing but what the system wrote, whatever a column called answer holds
+        "generated_answer",
+        "llm_answer",
+        "llm_response",
+        "model_response",
+        "model_output",
+        "predicted_answer",
+        "prediction",
+    }
+)
+DOCUMENTS = frozenset({"documents", "context"})  # which a set may call its own
+REFERENCES = ("reference_answer", "references")
+BESIDE = {
+    ("deepeval", "context"): DEEPEVAL,  # everywhere else a column called context holds what was retrieved
+    ("other names", "result"): frozenset({"source_documents", "source_nodes"}),
+    ("other names", EITHER): frozenset(
+        {*REFERENCES, *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in REFERENCES)}
+    ),
+}
+# deepeval's golden, which no system has answered yet
+GOLDEN = Alias(
+    "deepeval",
+    "context",
+    "relevant_texts",
+    frozenset({"input"}),
+    frozenset(
+        {
+            "answer",
+            "passages",
+            *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in ("answer", "passages")),
+        }
+    )
+    - {"context"},
+)
+ALIASES: tuple[Alias, ...] = (
+    GOLDEN,
+    *(
+        Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
+        for tool, names in TOOLS.items()
+        for theirs, ours in names.items()
+    ),
+)
+
+
+class SeveralColumns(str):
+    """Several columns that are read as one field, in this order; as a text their names with commas.
+
+    >>> SeveralColumns(["Part A", "Part B"]), SeveralColumns(["Part A", "Part B"]).names
+    ('Part A, Part B', ('Part A', 'Part B'))
+    """
+
+    __slots__ = ("names",)
+    names: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str]) -> SeveralColumns:
+        """From the names of the columns, in order."""
+        listed = tuple(names)
+        out = super().__new__(cls, ", ".join(listed))
+        out.names = listed
+        return out
+
+
+def columns_in(mapped: str) -> tuple[str, ...]:
+    """The columns that a field is mapped to, and the name of their list."""
+    return (mapped, *mapped.names) if isinstance(mapped, SeveralColumns) else (mapped,)
+
+
+@lru_cache(maxsize=4096)
+def snake(column: str) -> str:
+    """A column's name as the tables here spell it: "Ground Truth" and "groundTruth" -> ground_truth."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return re.sub(r"[\s\-]+", "_", spaced).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlan:
+    """How the columns of one row are read.
+
+    Attributes:
+        columns: our field -> their column.
+        unread: columns that nothing reads.
+        reference: of a set beside its responses, the column of answers that is read as the reference answer.
+        left: of such a set, columns that would be read of a response.
+    """
+
+    columns: Mapping[str, str]
+    unread: tuple[str, ...]
+    reference: str = ""
+    left: tuple[str, ...] = ()
+
+
+def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
+    """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
+    return _plan(tuple(names_there), tuple(mapped.items()))
+
+
+@lru_cache(maxsize=256)  # most rows have the columns of those before them; what is returned is only read
+def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
+    mapped = dict(pairs)
+    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
+    used = {name for column in mapped.values() for name in columns_in(column)}
+    spelled: dict[str, str] = {}
+    for column in names_there:
+        if column not in used:
+            spelled.setdefault(snake(column), column)
+    for field in FIELDS:
+        if field not in mapped and field in spelled:
+            columns[field] = spelled[field]
+    used |= set(columns.values())
+    names = set(spelled)
+    for alias in ALIASES:
+        column = spelled.get(alias.theirs, "")
+        takes = column and column not in used and alias.ours not in columns and alias.ours not in mapped
+        beside = not alias.beside or alias.beside & (names | columns.keys())
+        if takes and beside and alias.without.isdisjoint(names):
+            columns[alias.ours] = column
+            used.add(column)
+    return RowPlan(columns, tuple(column for column in names_there if column not in used))
+
+
+def set_plan(plan: RowPlan) -> RowPlan:
+    """How a row of an eval set is read whose responses stand in another source: nothing of it is a response.
+
+    An answer is the reference where the row has none, unless the row is a recorded one, with what the system retrieved
+    or took beside its answer.
+    """
+    columns = {field: column for field, column in plan.columns.items() if field in EXAMPLE_FIELDS}
+    responded = {field: column for field, column in plan.columns.items() if field in RESPONSE_FIELDS}
+    answer = responded.pop("answer", "")
+    recorded = any(field != "passages" or snake(column) not in DOCUMENTS for field, column in responded.items())
+    taken = answer if snake(answer) not in SYSTEMS and not recorded and columns.keys().isdisjoint(REFERENCES) else ""
+    if taken:
+        columns["reference_answer"] = taken
+    left = [column for column in (answer, *responded.values()) if column and column != taken]
+    return RowPlan(columns, plan.unread, taken, tuple(left))
+
+
+def set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
+    """What `set_plan` took as the reference, and what it left."""
+    for reference in dict.fromkeys(plan.reference for plan in plans if plan.reference):
+        yield (
+            f"{reference} is read as the reference answer, since the responses are in the other file. For another: "
+            "--map reference_answer=COLUMN."
+        )
+    if left := dict.fromkeys(column for plan in plans for column in plan.left):
+        yield (
+            f"not read, since the responses are in the other file: {', '.join(left)}. Where one holds the gold "
+            "documents or their texts: --map relevant=COLUMN or --map relevant_texts=COLUMN."
+        )
+
+
+def check_mapped(mapped: Mapping[str, str]) -> None:
+    """Refuses a mapping onto a field that does not exist."""
+    for field in mapped:
+        if field not in FIELDS:
+            raise UnknownName("field", field, FIELDS, "Write FIELD=COLUMN, such as query=question.")
+
+
+def names_of(field: str) -> list[str]:
+    """Every name that is read as the field, ours first."""
+    return [field, *dict.fromkeys(alias.theirs for alias in ALIASES if alias.ours == field)]
+
+
+def _names_alone(field: str) -> list[str]:
+    """Every name that is read as the field whatever stands beside it."""
+    return [field, *(alias.theirs for alias in ALIASES if alias.ours == field and not alias.beside)]
+
+
+def _closeness(column: str, names: Iterable[str]) -> float:
+    return max((SequenceMatcher(None, snake(column), name).ratio() for name in names), default=0.0)
+
+
+def nearest_column(field: str, columns: Iterable[str], least: float = 0.65) -> str:
+    """The found column whose name looks most like the field's; "" where none does."""
+    names = names_of(field)
+    best = max(((_closeness(column, names), column) for column in columns), default=(0.0, ""))
+    return best[1] if best[0] >= least else ""
+
+
+LABELS = (
+    "reference_answer",
+    "references",
+    "reference_claims",
+    "relevant",
+    "relevant_chunks",
+    "relevant_texts",
+    "gold_spans",
+)
+# how names of labels begin, such as expected and gold, and those of responses do not
+OF_LABELS = frozenset(snake(name).partition("_")[0] for field in LABELS for name in names_of(field)) - frozenset(
+    snake(name).partition("_")[0] for field in RESPONSE_FIELDS for name in names_of(field)
+)
+
+
+IDS = ("_id", "_ids")  # a column of ids holds no texts
+
+
+def nearest_field(column: str, least: float = 0.75) -> str:
+    """The field whose name looks most like a column's; "" where none does.
+
+    What may be right is never taken for what a system returned: retrieval_gt, ground_truth_passages; and a column of
+    answers holds those that are accepted, since a system gives one.
+
+    >>> nearest_field("pasages"), nearest_field("answers"), nearest_field("retrieved_context_gold")
+    ('passages', 'references', '')
+    """
+    name = snake(column)
+    if name == "answers":
+        return "references"
+    fields = FIELDS if OF_LABELS.isdisjoint(name.split("_")) else LABELS
+    of_ids = name.endswith(IDS)
+    named = {field: [near for near in _names_alone(field) if near.endswith(IDS) or not of_ids] for field in fields}
+    best = max((_closeness(column, names), field) for field, names in named.items())
+    return best[1] if best[0] >= least else ""
+
+
+def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
+    """What to say of columns that nothing reads: the fields that they may be, and how to have them read.
+
+    Args:
+        unread: the columns.
+        read: our field -> the column that is read as it.
+    """
+    columns = list(unread)
+    wrote = [column for column in columns if snake(column) in SYSTEMS or snake(column) == EITHER]
+    nearest = {column: nearest_field(column) for column in columns if column not in wrote}
+    close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
+    meant = f" (meant: {', '.join(close)}?)" if close else ""
+    said = f"columns not read: {', '.join(columns)}{meant}. "
+    said += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
+    taken = read.get("answer", "")
+    swapped = snake(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
+    for column in wrote:
+        beside = f" --map reference_answer={taken}" if swapped else ""
+        right = f"; if it is the right one: --map reference_answer={column}" if snake(column) == EITHER else ""
+        said += f" If the system wrote {column}: --map answer={column}{beside}{right}."
+    return said

@@ -1,0 +1,155 @@
+"""Lists that stand in several columns: Context 1, Context 2, …, and columns that the user maps to one field.
+
+The rows of such a source get one column more that holds the list; of a numbered family it takes the others' place.
+
+Texts in one column with the names of their documents in another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from ragauge.core.values import LISTED, Notes, is_null, opened
+from ragauge.readers.aliases import SeveralColumns, names_of, snake
+from ragauge.readers.lines import Row
+
+LISTS = (  # fields that hold several of a kind
+    "passages",
+    "retrieved_ids",
+    "candidates",
+    "references",
+    "reference_answer",
+    "reference_claims",
+    "aspects",
+    "criteria",
+    "relevant",
+    "relevant_chunks",
+    "relevant_texts",
+)
+PAIR = 2
+LIST_NAMES = frozenset(name for field in LISTS for name in names_of(field))
+NUMBERED = re.compile(r"(?P<stem>.*?[^\W\d_])[\W_]*(?P<n>\d{1,2})\W*")
+
+
+def gather(
+    rows: Iterator[tuple[int, Row]], mapped: Mapping[str, str], named: Collection[str]
+) -> Iterator[tuple[int, Row]]:
+    """The rows, each list in one column.
+
+    Args:
+        rows: of a source.
+        mapped: our field -> column, or several.
+        named: columns that the user named, which stay as they are.
+    """
+    several = tuple(columns for columns in mapped.values() if isinstance(columns, SeveralColumns))
+    taken = frozenset(named)
+    for n, row in rows:
+        families = _families(tuple(row), taken)
+        if not families and not several:
+            yield n, row
+            continue
+        parts = {column for columns in families.values() for column in columns}
+        out = {column: value for column, value in row.items() if column not in parts}
+        out |= {name: _joined([row[column] for column in columns]) for name, columns in families.items()}
+        for columns in several:
+            if there := [column for column in columns.names if column in row]:
+                out[columns] = _joined([row[column] for column in there])
+        yield n, out
+
+
+def _joined(cells: Sequence[Any]) -> list[Any] | None:
+    """What the cells hold, in order; None where all are null."""
+    filled = [cell for cell in cells if not is_null(cell)]
+    parts = (list(cell) if isinstance(cell, LISTED) else [cell] for cell in filled)
+    joined = [item for part in parts for item in part if not (isinstance(item, str) and not item.strip())]
+    return joined if filled else None
+
+
+@lru_cache(maxsize=256)
+def _families(columns: tuple[str, ...], taken: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Name of a list -> its columns in order: those that are numbered from 0 or 1, behind one without a number."""
+    numbered: dict[str, dict[int, str]] = {}
+    spelled = {snake(column): column for column in columns if column not in taken}
+    for column in spelled.values():
+        match = NUMBERED.fullmatch(column.strip())
+        name = _list_name(snake(match["stem"])) if match is not None else ""
+        if match is not None and name:
+            numbered.setdefault(name, {}).setdefault(int(match["n"]), column)
+    out = {}
+    for name, family in numbered.items():
+        first = spelled.get(name)
+        if first is not None or min(family) <= 1:
+            out[first or name] = (*([first] if first else []), *(family[n] for n in sorted(family)))
+    return out
+
+
+def _list_name(stem: str) -> str:
+    """The name of a list of what a stem names: context, passages; "" where it names no list."""
+    return next((form for form in (stem, f"{stem}s", stem.removesuffix("s")) if form in LIST_NAMES), "")
+
+
+ID_NAMES = frozenset(names_of("retrieved_ids"))
+PASSAGE_NAMES = frozenset(names_of("passages"))
+NAME = re.compile(r"\S{1,300}|[^\n]{1,200}\.\w{1,5}")  # of a document: without blanks, or a file
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTexts:
+    """Of two columns that might hold the passages, the one with their texts and the one with names alone."""
+
+    texts: str
+    names: str
+    # in every row that was looked at: each text has its name, all have one name, or anything else
+    match: Literal["each", "all", "none"]
+
+    @property
+    def notice(self) -> str:
+        """What is read from which of the two."""
+        if self.match == "none":
+            ids = f"without ids: {self.names} holds names alone, and not one for each text."
+        else:
+            ids = f"their ids from {self.names}, which holds names alone."
+        return f"the passages are read from {self.texts}, {ids}"
+
+    def ids_in(self, row: Row) -> list[Any] | None:
+        """The name of each text of a row; None where nothing tells which is whose."""
+        named, held = _texts(row.get(self.names)), _texts(row.get(self.texts))
+        if self.match == "none" or named is None or held is None:
+            return None
+        return named if self.match == "each" or len(named) != 1 else named * len(held)
+
+
+def find_named_texts(rows: Sequence[Row], mapped: Mapping[str, str]) -> NamedTexts | None:
+    """Which column holds the passages where several are called so; None where there are not two, or nothing tells.
+
+    Args:
+        rows: the first of a source.
+        mapped: our field -> column, as the user has it.
+    """
+    columns = dict.fromkeys(column for row in rows for column in row if snake(column) in PASSAGE_NAMES)
+    others = any(snake(column) in ID_NAMES for row in rows for column in row)
+    if len(columns) != PAIR or others or not {"passages", "retrieved_ids"}.isdisjoint(mapped):
+        return None
+    lists = {column: [_texts(row.get(column)) for row in rows] for column in columns}
+    names = [column for column, held in lists.items() if _all_names(held)]
+    texts = [column for column in columns if column not in names and any(lists[column])]
+    if len(names) != 1 or len(texts) != 1:
+        return None
+    sizes = [(len(named or ()), len(held or ())) for named, held in zip(lists[names[0]], lists[texts[0]], strict=True)]
+    if all(n_names == n_texts for n_names, n_texts in sizes):
+        return NamedTexts(texts[0], names[0], "each")
+    return NamedTexts(texts[0], names[0], "all" if all(n_names == 1 for n_names, _ in sizes) else "none")
+
+
+def _texts(value: Any) -> list[Any] | None:
+    value = opened(value, "", Notes(cells=True)) if isinstance(value, str) else value
+    return None if is_null(value) else list(value) if isinstance(value, LISTED) else [value]
+
+
+def _all_names(lists: Sequence[list[Any] | None]) -> bool:
+    items = [item for held in lists for item in held or ()]
+    return bool(items) and all(isinstance(item, str) and NAME.fullmatch(item.strip()) for item in items)

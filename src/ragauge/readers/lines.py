@@ -1,0 +1,262 @@
+"""Files as lines of text: unpacked, decoded, counted; what cannot be read is named by line and byte.
+
+What a file of labels or rankings holds, as bytes and as lines, whatever it is packed in.
+
+What every format yields: numbered rows of named values.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from ragauge.core.errors import DataError
+from ragauge.core.origin import install_command
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+LONGEST_LINE = 256 * 1024 * 1024
+LONGEST_WHOLE = 1024 * 1024 * 1024  # of a JSON file that is not one object a line, unpacked
+GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
+BOM = b"\xef\xbb\xbf"
+WIDE_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+TO_UTF8 = "Save it as UTF-8, for example with: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked where it is gzip or zstandard by content, and UTF-16 or UTF-32 as UTF-8."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start.startswith(GZIP):
+        return _narrowed(path, cast(IO[bytes], gzip.open(path, "rb")))
+    return _narrowed(path, _unzstd(path) if start == ZSTD else path.open("rb"))
+
+
+def _narrowed(path: Path, file: IO[bytes]) -> IO[bytes]:
+    """The file, or its text as UTF-8 where it starts with the byte-order mark of UTF-16 or UTF-32."""
+    start = _reading(path, 0, lambda: cast(io.BufferedReader, file).peek(4))[:4]
+    encoding = next((encoding for mark, encoding in WIDE_BOMS.items() if start.startswith(mark)), "")
+    if not encoding:
+        return file
+    with file:
+        raw = _reading(path, 0, lambda: file.read(LONGEST_WHOLE + 1))
+    if len(raw) > LONGEST_WHOLE:
+        problem = f"a file in {encoding} may have {LONGEST_WHOLE // 1024**2} MB."
+        raise DataError(problem, source=str(path), hint=TO_UTF8.format(encoding=encoding, name=path.name))
+    try:
+        return io.BytesIO(raw.decode(encoding).encode())
+    except UnicodeDecodeError as error:
+        problem = f"not valid {encoding} at byte {error.start + 1}: {error.reason}."
+        raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
+
+
+def _unzstd(path: Path) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return cast(IO[bytes], zstd.open(path, "rb"))
+    try:
+        import pyarrow
+    except ImportError:
+        raise DataError(
+            "the file is packed with zstandard, which needs Python 3.14 or pyarrow.",
+            source=str(path),
+            hint=f"Unpack it with: zstd -d FILE. Or install: {install_command('pandas')}",
+        ) from None
+    return cast(IO[bytes], io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd")))
+
+
+def _reading(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
+    """Reads on, naming what is wrong with a packed file."""
+    try:
+        return read()
+    except EOFError:
+        problem = f"the packed data ends early, after {n} whole lines: the file is cut off."
+        raise DataError(problem, source=str(path), hint="Copy or download it again.") from None
+    except (OSError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
+        problem = f"cannot be read after line {n}: {error}."
+        raise DataError(problem, source=str(path), hint="Check the file, or copy it again.") from None
+
+
+def head(path: Path, size: int = 4096) -> bytes:
+    """The first bytes, unpacked."""
+    with opened(path) as file:
+        return _reading(path, 0, lambda: file.read(size))
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """(number from 1, line with its end) of a UTF-8 file; a byte-order mark at its start is dropped."""
+    with opened(path) as file:
+        n = 0
+        while raw := _reading(path, n, lambda: file.readline(LONGEST_LINE + 1)):
+            n += 1
+            if n == 1:
+                _refuse_wide(path, raw)
+                raw = raw.removeprefix(BOM)
+            if len(raw) > LONGEST_LINE:
+                raise DataError(
+                    f"the line is longer than {LONGEST_LINE // 1024**2} MB, the most that one example may take.",
+                    source=str(path),
+                    line=n,
+                    hint="Is it one example a line?",
+                )
+            yield n, decoded(path, n, raw)
+
+
+def whole(path: Path) -> str:
+    """The text of a file that has to be read at once."""
+    with opened(path) as file:
+        raw = _reading(path, 0, lambda: file.read(LONGEST_WHOLE + 1))
+    if len(raw) > LONGEST_WHOLE:
+        raise DataError(
+            f"a JSON file that is not one object a line may have {LONGEST_WHOLE // 1024**2} MB.",
+            source=str(path),
+            hint="Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl",
+        )
+    _refuse_wide(path, raw[:64])
+    return "".join(decoded(path, n, line) for n, line in enumerate(io.BytesIO(raw.removeprefix(BOM)), 1))
+
+
+def decoded(path: Path, n: int, raw: bytes) -> str:
+    """The line as text."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"byte 0x{raw[error.start]:02X} at position {error.start + 1} is not UTF-8 "
+            "(Latin-1 or Windows-1252 text has such bytes).",
+            source=str(path),
+            line=n,
+            hint=TO_UTF8.format(encoding="WINDOWS-1252", name=path.name),
+        ) from None
+
+
+def _refuse_wide(path: Path, raw: bytes) -> None:
+    """UTF-16 without a byte-order mark, by the zero bytes that it puts beside every plain letter."""
+    start = raw[:64]
+    if len(start) >= 4 and (not any(start[0:8:2]) or not any(start[1:8:2])):
+        raise DataError(
+            "the file looks like UTF-16 (every second byte is 0), expected UTF-8.",
+            source=str(path),
+            line=1,
+            hint=TO_UTF8.format(encoding="UTF-16", name=path.name),
+        )
+
+
+GAP, FIELD = r"[ \t\r\f\v]+", r"[^ \t\r\f\v]+"  # blanks as trec_eval takes them: ASCII only
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the file starts as Parquet does; False where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == PARQUET
+    except OSError:
+        return False
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, unpacked where it is gzip or zstandard (known by content) and without a byte order mark.
+
+    Raises:
+        DataError: no such file, a directory, not readable, empty, or packed data that is broken.
+    """
+    source = str(path)
+    try:
+        with opened(path) as file:
+            content = file.read()
+    except FileNotFoundError:
+        raise DataError("there is no such file.", source=source) from None
+    except IsADirectoryError:
+        raise DataError("expected a file, found a directory.", source=source) from None
+    except PermissionError:
+        raise DataError("may not be opened: permission denied.", source=source) from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise DataError(f"the packed data is broken or cut short ({error}).", source=source) from None
+    content = content.removeprefix(BOM)
+    if not content[:4096].strip() and not content.strip():
+        raise DataError("the file is empty.", source=source)
+    return content
+
+
+def check_text(content: bytes, source: str) -> None:
+    """Refuses what is not UTF-8 text.
+
+    Raises:
+        DataError: with the line of the first byte that is not UTF-8.
+    """
+    at = content.find(b"\0")
+    if at >= 0:
+        problem = "expected UTF-8 text (or gzip, or Parquet), found binary data or UTF-16."
+        raise DataError(problem, source=source, line=content.count(b"\n", 0, at) + 1)
+    if content.isascii():
+        return
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        decoded(Path(source), content.count(b"\n", 0, begin) + 1, content[begin:].partition(b"\n")[0])
+
+
+def first_line(content: bytes) -> str:
+    """The first line that is not blank."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end
+        line = content[start:end].strip()
+        if line:
+            return line.decode(errors="replace")
+        start = end + 1
+    return ""
+
+
+def numbered_lines(content: bytes) -> pl.DataFrame:
+    """Columns line (from 1) and text, blank lines left out."""
+    import polars as pl
+
+    lines = pl.DataFrame({"text": content.decode().split("\n")})
+    return lines.with_row_index("line", 1).filter(pl.col("text").str.contains(r"\S"))
+
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one source, read as they are asked for.
+
+    Attributes:
+        source: the file or table, as the user named it.
+        rows: (number, row), numbers as the user would count them.
+        unit: what is counted: line, row or entry.
+        cells: texts may hold JSON, as the cells of CSV and Parquet files do.
+        blank: why a value is null, where the format itself knows; otherwise "".
+        offered: columns that are there to report by; that nothing reads them is worth no word.
+        remarks: what the format noticed, complete when the rows have been read; each becomes a warning.
+    """
+
+    source: str
+    rows: Iterator[tuple[int, Row]]
+    unit: str = "line"
+    cells: bool = False
+    blank: str = ""
+    offered: frozenset[str] = frozenset()
+    remarks: Sequence[str] = ()
+
+    @property
+    def units(self) -> str:
+        """What is counted, in the plural."""
+        return "entries" if self.unit == "entry" else f"{self.unit}s"
+
+    def error(self, problem: str, n: int | None = None, hint: str = "") -> DataError:
+        """The error about one of the rows, or about the whole source."""
+        return DataError(problem, source=self.source, line=n, hint=hint, unit=self.unit)

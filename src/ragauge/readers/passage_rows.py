@@ -1,0 +1,109 @@
+"""Files with one passage a row: the rows of one question become one, its passages in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.core.messages import plural
+from ragauge.core.values import is_null
+from ragauge.readers.aliases import RESPONSE_FIELDS, plan_for, snake
+from ragauge.readers.lines import Row
+
+A_PASSAGE = frozenset({"passages", "retrieved_ids"})  # fields of which each row holds one
+CHUNK_IDS = frozenset({"passage_id", "chunk_id"})
+
+
+@dataclass(slots=True)
+class PassageRows:
+    """Joins rows that follow each other, with one query_id and one query, and differ in the text of their passage.
+
+    What else is read of them must be equal, or stand in one of them alone, as an answer beside the first passage.
+
+    Args:
+        rows: of a source.
+        mapped: our field -> column.
+
+    Attributes:
+        joined: questions whose passages stood in several rows.
+        text: of two rows of one query_id and query that are not joined, the column with the longest texts that differ.
+        number: the column of whole numbers that do.
+    """
+
+    rows: Iterator[tuple[int, Row]]
+    mapped: Mapping[str, str]
+    joined: int = 0
+    text: str = ""
+    number: str = ""
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        first, group, seen = 0, list[Row](), dict[str, Any]()
+        broken: Exception | None = None
+        try:
+            for n, row in self.rows:
+                if group and self._goes_on(seen, row):
+                    group.append(row)
+                    seen |= {column: value for column, value in row.items() if not _is_blank(value)}
+                    continue
+                if group:
+                    yield first, self._merged(group, seen)
+                first, group, seen = n, [row], dict(row)
+        except Exception as error:  # the row before it comes first: it may be wrong too
+            broken = error
+        if group:
+            yield first, self._merged(group, seen)
+        if broken is not None:
+            raise broken
+
+    def warnings(self, units: str) -> Iterator[str]:
+        """That passages were joined; units are what the source's rows are called."""
+        if self.joined:
+            yield f"the passages of {plural(self.joined, 'question')} stand in several {units}: joined in their order."
+
+    def _goes_on(self, before: Row, row: Row) -> bool:
+        """Whether a row is one more passage of the question of the rows before, whose last values are given."""
+        if before.keys() != row.keys():
+            return False
+        columns = plan_for(row, self.mapped).columns
+        naming = [columns[ours] for ours in ("query_id", "query", "repeat") if ours in columns]
+        if "query_id" not in columns or any(before[column] != row[column] for column in naming):
+            return False
+        name = columns.get("passages", "")
+        goes_on = _differ(before.get(name), row.get(name)) and all(
+            before[column] == row[column]
+            or (ours in RESPONSE_FIELDS and (_is_blank(before[column]) or _is_blank(row[column])))
+            for ours, column in columns.items()
+            if ours not in A_PASSAGE
+        )
+        if not goes_on:
+            differ = [column for column in row if before[column] != row[column] and column != columns.get("answer")]
+            numbers = [column for column in differ if str(before[column]).isdecimal() and str(row[column]).isdecimal()]
+            texts = [column for column in differ if column not in numbers and _differ(before[column], row[column])]
+            self.number = self.number or next(iter(numbers), "")
+            self.text = self.text or max(texts, key=lambda column: len(row[column]), default="")
+        return goes_on
+
+    def _merged(self, group: list[Row], seen: Row) -> Row:
+        if len(group) == 1:
+            return group[0]
+        self.joined += 1
+        columns = plan_for(group[0], self.mapped).columns
+        merged = dict(seen)
+        for column in (columns[ours] for ours in A_PASSAGE if ours in columns):
+            merged[column] = [row[column] for row in group]
+        named = next((column for column in merged if snake(column) in CHUNK_IDS), None)
+        if named is not None and len({str(row[named]) for row in group}) == len(group):
+            texts, ids = columns["passages"], [str(row[named]).strip(" []") for row in group]
+            merged[texts] = [{"text": row[texts], "passage_id": of} for row, of in zip(group, ids, strict=True)]
+            del merged[named]
+        return merged
+
+
+def _differ(before: Any, now: Any) -> bool:
+    """Whether both are the text of a passage, and not the same."""
+    return isinstance(before, str) and isinstance(now, str) and bool(before.strip() and now.strip()) and before != now
+
+
+def _is_blank(value: Any) -> bool:
+    return is_null(value) or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,247 @@
+"""Relevance labels (qrels) and runs, in whatever format they come: TREC, BEIR, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import DataError, UsageError
+from ragauge.readers import trec
+from ragauge.readers.lines import check_text, first_line, is_parquet, numbered_lines, read_bytes
+from ragauge.readers.trec import QRELS, RUN, ScoreBits, columns, is_header, qrels_table, run_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+NESTED = re.compile(rb"""\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{""")
+
+
+def jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
+    """Labels of objects with a query, document and grade field, under any of their usual names.
+
+    Returns:
+        Columns query_id, item, doc_id, grade.
+
+    Raises:
+        DataError: a line is not such an object.
+    """
+    return qrels_table(_jsonl_frame(content, QRELS, source), source, "line")
+
+
+def jsonl_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.DataFrame:
+    """A run of objects with a query, document and score field; one without scores is ordered by its rank field.
+
+    Returns:
+        Columns query_id, doc_id, score (where there is one), rank; rows as in the file.
+
+    Raises:
+        DataError: a line is not such an object.
+    """
+    return run_table(_jsonl_frame(content, RUN, source), source, score_bits, "line")
+
+
+def _jsonl_frame(content: bytes, wanted: Mapping[str, tuple[str, ...]], source: str) -> pl.DataFrame:
+    """The wanted fields of every line under our names; the first line says what they are called."""
+    import polars as pl
+
+    if NESTED.match(content):
+        return _nested_frame(content, [*wanted][-1], source)
+    chosen = columns(_object(first_line(content), source, 1), wanted, source)
+    types = {theirs: pl.Float64 if ours in ("score", "rank", "grade") else pl.String for ours, theirs in chosen.items()}
+    try:
+        frame = pl.read_ndjson(content, schema=types)
+    except pl.exceptions.PolarsError:
+        return _line_by_line(content, chosen, source)
+    texts = pl.col(pl.String).str
+    nested = frame.select(texts.starts_with("[") | texts.starts_with("{")).sum().row(0)  # or an id that looks so
+    lines = content.rstrip().count(b"\n") + 1
+    if any(nested) or any(frame.null_count().row(0)) or frame.height != lines:
+        return _line_by_line(content, chosen, source)
+    return frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
+
+
+def _nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
+    """The frame of one object of objects, {query: {document: number}}, as pytrec_eval, BEIR and ranx hold them."""
+    import polars as pl
+
+    try:
+        held = json.loads(content)
+    except ValueError as error:
+        problem = f"expected one JSON object, {{query: {{document: {number}}}}}, found something else ({error})."
+        raise DataError(problem, source=source) from None
+    rows = []
+    for query, documents in held.items():
+        if not isinstance(documents, dict):
+            shown = json.dumps(documents)[:40]
+            problem = f"query {query!r} must hold an object of document and {number}, found {shown}."
+            raise DataError(problem, source=source)
+        rows += [(query, doc, value) for doc, value in documents.items()]
+    wrong = next((row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)), None)
+    if wrong is not None:
+        query, doc, value = wrong
+        problem = f"{number} of document {doc!r} of query {query!r} must be a number, found {json.dumps(value)}."
+        raise DataError(problem, source=source)
+    texts = [(query, doc, str(value)) for query, doc, value in rows]
+    return pl.DataFrame(texts, {"query_id": pl.String, "doc_id": pl.String, number: pl.String}, orient="row")
+
+
+def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.DataFrame:
+    """The patient way, which knows the line of what is wrong."""
+    import polars as pl
+
+    table: dict[str, list[Any]] = {"line": [], **{ours: [] for ours in chosen}}
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        record = _object(line, source, number)
+        table["line"].append(number)
+        for ours, theirs in chosen.items():
+            value = record.get(theirs)
+            scalar = isinstance(value, str | int | float) and not isinstance(value, bool)
+            if not scalar:
+                kind = "nothing" if value is None else json.dumps(value)
+                expected = "text or a whole number" if ours in ("query_id", "doc_id") else "a number"
+                raise DataError(f"{theirs} must be {expected}, found {kind}.", source=source, line=number)
+            table[ours].append(str(value))
+    return pl.DataFrame(table, {name: pl.UInt32 if name == "line" else pl.String for name in table})
+
+
+def _object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        problem = f"expected one JSON object a line, found something else ({error})."
+        raise DataError(problem, source=source, line=number) from None
+    if not isinstance(parsed, dict):
+        raise DataError(f"expected a JSON object, found {type(parsed).__name__}.", source=source, line=number)
+    return parsed
+
+
+def parquet_qrels(path: Path) -> pl.DataFrame:
+    """Labels with a query, document and grade column, under any of their usual names.
+
+    Returns:
+        Columns query_id, item, doc_id, grade.
+
+    Raises:
+        DataError: not Parquet, a column is missing, or a value is not what it must be.
+    """
+    return qrels_table(_parquet_frame(path, QRELS), str(path))
+
+
+def parquet_run(path: Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
+    """A run with a query, document and score column; one without scores is ordered by its rank column.
+
+    Returns:
+        Columns query_id, doc_id, score (where there is one), rank; rows as in the file.
+
+    Raises:
+        DataError: not Parquet, a column is missing, or a value is not what it must be.
+    """
+    return run_table(_parquet_frame(path, RUN), str(path), score_bits)
+
+
+def _parquet_frame(path: Path, wanted: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
+    """The wanted columns alone, under our names."""
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path, glob=False)
+        chosen = columns(table.collect_schema().names(), wanted, str(path))
+        return table.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items()).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"is not a readable Parquet file ({reason}).", source=str(path)) from None
+
+
+def parse_beir(content: bytes, source: str) -> pl.DataFrame:
+    """Labels of UTF-8 text whose first line names the columns, in any order.
+
+    Returns:
+        Columns query_id, item, doc_id, grade.
+
+    Raises:
+        DataError: a column is missing, a line has another number of fields, a grade is no number, or a document has
+            two grades.
+    """
+    import polars as pl
+
+    lines = numbered_lines(content).with_columns(pl.col("text").str.strip_chars_end("\r").str.split("\t"))
+    header = [name.strip() for name in lines["text"][0].to_list()]
+    chosen = columns(header, QRELS, source)
+    rows = lines.slice(1)
+    bad = rows["text"].list.len() != len(header)
+    if bad.any():
+        labelled = rows.filter(bad).row(0, named=True)
+        raise DataError(
+            f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(labelled['text'])}.",
+            source=source,
+            line=labelled["line"],
+        )
+    taken = [
+        pl.col("text").list.get(header.index(theirs)).str.strip_chars().replace("", None).alias(ours)
+        for ours, theirs in chosen.items()
+    ]
+    return qrels_table(rows.select("line", *taken), source, "line")
+
+
+def read_qrels(path: str | Path) -> pl.DataFrame:
+    """Relevance labels: TREC qrels, BEIR's TSV, JSON lines or Parquet; text may be gzip. The content decides.
+
+    Returns:
+        Columns query_id (text), item (number of the judged item), doc_id (text), grade (float).
+
+    Raises:
+        DataError: the file, the line, what was expected and what was found; nothing is half loaded.
+    """
+    path = Path(path)
+    if is_parquet(path):
+        return parquet_qrels(path)
+    content, source = read_bytes(path), str(path)
+    check_text(content, source)
+    head = first_line(content)
+    if head.startswith(("{", "[")):
+        return jsonl_qrels(content, source)
+    if is_header(head.split("\t")):
+        return parse_beir(content, source)
+    return trec.parse_qrels(content, source)
+
+
+def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
+    """A run: TREC, JSON lines or Parquet; text may be gzip. The content decides.
+
+    Its order is trec_eval's: score descending, then document id descending. Duplicates are kept.
+
+    Args:
+        path: the file.
+        score_bits: precision that scores are compared in; trec_eval 10 uses 64, trec_eval 9 and pytrec_eval 32.
+
+    Returns:
+        Columns query_id (text), doc_id (text), score (float; absent where only ranks are given), rank (from 1 in
+        final order); rows as in the file.
+
+    Raises:
+        DataError: the file, the line, what was expected and what was found; nothing is half loaded.
+        UsageError: another value of score_bits.
+    """
+    if score_bits not in (64, 32):
+        raise UsageError(f"score_bits must be 64 or 32, got {score_bits}.")
+    path = Path(path)
+    if is_parquet(path):
+        return parquet_run(path, score_bits)
+    content, source = read_bytes(path), str(path)
+    check_text(content, source)
+    head = first_line(content)
+    if head.startswith(("{", "[")):
+        return jsonl_run(content, source, score_bits)
+    if is_header(head.split("\t")) or is_header(head.split(",")):
+        raise DataError(
+            "expected a run in TREC format, JSON lines or Parquet, found a table with a header.",
+            source=source,
+            hint="Write it as Parquet or JSON lines with the same columns.",
+        )
+    return trec.parse_run(content, source, score_bits)

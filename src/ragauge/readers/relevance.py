@@ -1,0 +1,198 @@
+"""Which documents and chunks are judged relevant, in the forms that labels come in.
+
+Labels that name several ids in one text: a.md;b.md, "b, c" or a|b.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ragauge.core.example import Example, Relevant
+from ragauge.core.identity import text_id
+from ragauge.core.messages import plural
+from ragauge.core.response import Passage, Response
+from ragauge.core.values import OBJECT, BadValue, Notes, answer_text, entries, identifier, items, number, opened, text
+from ragauge.readers.passages import DOC_KEYS, PASSAGE_KEYS, TEXT_KEYS, first_of
+
+CHUNK_KEYS = (*PASSAGE_KEYS, "id", "_id", *DOC_KEYS)
+RELEVANT = "an object of doc_id and grade, a list of ids, or a list of objects with doc_ids and grade"
+
+
+def relevant(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
+    """Judged documents. In a list, an inner list is a group of which any one member will do."""
+    return _settled(_judged(opened(value, name, notes), name, notes, DOC_KEYS), name)
+
+
+def relevant_chunks(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
+    """Judged chunks, as `relevant`, by their passage_ids."""
+    return _settled(_judged(opened(value, name, notes), name, notes, CHUNK_KEYS), name)
+
+
+def _settled(judged: Iterable[Relevant], name: str) -> tuple[Relevant, ...]:
+    """Each item once; refused where one has two grades."""
+    judged = list(judged)
+    grades: dict[tuple[str, ...], float] = {}
+    for judged_item in judged:
+        if grades.setdefault(judged_item.doc_ids, judged_item.grade) != judged_item.grade:
+            both = f"{grades[judged_item.doc_ids]:g} and {judged_item.grade:g}"
+            raise BadValue(f"{name} of {', '.join(judged_item.doc_ids)}", "one grade a document", both)
+    return tuple(Relevant(doc_ids, grade) for doc_ids, grade in grades.items())
+
+
+def _judged(value: Any, name: str, notes: Notes, keys: Sequence[str]) -> Iterator[Relevant]:
+    if isinstance(value, OBJECT):
+        for key, grade in entries(value, name, RELEVANT):
+            yield Relevant((identifier(key, f"{name} key", notes),), _grade(grade, f"{name}.{key}"))
+        return
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        value = [value]
+    for n, item in enumerate(items(value, name, RELEVANT)):
+        where = f"{name}[{n}]"
+        if isinstance(item, list | tuple):
+            yield Relevant(_members(item, where, notes), 1.0)
+        elif isinstance(item, Mapping):
+            key, grade = first_of(item, ("grade", "relevance", "score"))
+            level = 1.0 if grade is None else _grade(grade, f"{where}.{key}")
+            yield Relevant(_named(item, where, notes, keys), level)
+        else:
+            yield Relevant((identifier(item, where, notes),), 1.0)
+
+
+def _named(item: Mapping[str, Any], where: str, notes: Notes, keys: Sequence[str]) -> tuple[str, ...]:
+    if item.get("doc_ids") is not None:
+        return _members(item["doc_ids"], f"{where}.doc_ids", notes)
+    key, value = first_of(item, keys)
+    if value is not None:
+        return (identifier(value, f"{where}.{key}", notes),)
+    key, content = first_of(item, TEXT_KEYS)
+    if content is None:
+        raise BadValue(where, "an object with doc_ids and grade", item)
+    return (text_id(text(content, f"{where}.{key}", notes)),)
+
+
+def _members(value: Any, where: str, notes: Notes) -> tuple[str, ...]:
+    members = [identifier(item, f"{where}[{n}]", notes) for n, item in enumerate(items(value, where, "a list of ids"))]
+    if not members:
+        raise BadValue(where, "a group of at least one id", value)
+    return tuple(dict.fromkeys(members))
+
+
+def _grade(value: Any, name: str) -> float:
+    return float(value) if isinstance(value, bool) else number(value, name)
+
+
+def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
+    """Labels that are texts: each names the document that a passage of the same text gets."""
+    value = opened(value, name, notes)
+    texts = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
+    ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(texts)]
+    return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(ids))
+
+
+LABEL_FIELDS = ("relevant", "relevant_chunks")
+MARKS = (";", "|", "\n", ",")  # the first that a text holds parts it
+FIRM = frozenset(";|\n")  # titles and names hold commas, seldom these
+ID_LIKE = re.compile(r"[^\s]*[\d._/:#\\-][^\s]*|[^\sA-Z]+|[^\sa-z]+")  # with a digit or a mark, or in one case
+
+
+@dataclass(slots=True)
+class Parting:
+    """Parts the labels of a source where that is safe, and counts what it did.
+
+    A text stays whole where a passage has it as its id. It is parted where one of its parts is the id of a passage,
+    or where all parts look like ids: without blanks, and between commas not like words (Paris, Texas).
+
+    Attributes:
+        parted: column -> texts taken as several ids.
+        kept: column -> texts taken as one id although they hold a mark.
+        first: column -> the first text of either kind, as it was written.
+    """
+
+    parted: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
+    first: dict[tuple[str, bool], str] = field(default_factory=dict)
+
+    def example(
+        self, example: Example, values: Mapping[str, Any], names: Mapping[str, str], ids: tuple[Set[str], Set[str]]
+    ) -> Example:
+        """The example with its labels parted.
+
+        Args:
+            example: as it was read, each text one id.
+            values: our field -> the value that it was read from.
+            names: our field -> the source's column.
+            ids: of the passages beside it; and of the first passages of the source, of which those with a mark count.
+        """
+        changed: dict[str, Any] = {}
+        for name in LABEL_FIELDS:
+            value = values.get(name)
+            if isinstance(value, str) and _holds_mark(value) and opened(value, name, Notes(cells=True)) is value:
+                parts = self._parts(value, names[name], ids)
+                changed[name] = tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(parts))
+        return replace(example, **changed) if changed else example
+
+    def _parts(self, value: str, column: str, ids: tuple[Set[str], Set[str]]) -> list[str]:
+        whole = value.strip()
+        beside, known = ids
+        if whole in beside or whole in known:
+            return [whole]
+        inside = whole[1:-1] if whole.startswith("[") and whole.endswith("]") else whole
+        mark = next((candidate for candidate in MARKS if candidate in inside), "")
+        parts = (
+            [part for piece in inside.split(mark) if (part := piece.strip().strip("\"'").strip())] if mark else [whole]
+        )
+        marked = any(mark and mark in doc_id for doc_id in known)  # ids of this source hold the mark themselves
+        safe = any(part in beside for part in parts) or (not marked and all(_looks_like_id(p, mark) for p in parts))
+        counts = self.parted if safe and parts else self.kept
+        counts[column] = counts.get(column, 0) + 1
+        self.first.setdefault((column, counts is self.parted), value)
+        return parts if safe and parts else [whole]
+
+    def warnings(self) -> Iterator[str]:
+        """How many texts were parted, and how many were not although they might name several ids."""
+        for column, n in self.parted.items():
+            yield (
+                f"{plural(n, 'text')} in {column} read as several ids, such as {self.first[column, True]!r}. "
+                "An id that holds , ; or | itself is kept whole in a JSON list."
+            )
+        for column, n in self.kept.items():
+            yield (
+                f"{plural(n, 'text')} in {column} read as one id{'' if n == 1 else ' each'}, such as "
+                f"{self.first[column, False]!r}, which may name several. Write several ids as a JSON list."
+            )
+
+
+def ids_of(response: Response | None) -> frozenset[str]:
+    """The ids of passages and documents of a response."""
+    if response is None:
+        return frozenset()
+    return frozenset(_ids((*(response.passages or ()), *(response.candidates or ()))))
+
+
+def marked(passages: Iterable[Passage]) -> frozenset[str]:
+    """Of the ids of passages those that hold a mark themselves."""
+    return frozenset(doc_id for doc_id in _ids(passages) if _holds_mark(doc_id))
+
+
+def _ids(passages: Iterable[Passage]) -> Iterator[str]:
+    for passage in passages:
+        yield passage.doc_id
+        yield passage.passage_id
+
+
+def _holds_mark(text: str) -> bool:
+    return any(mark in text for mark in MARKS)
+
+
+def _looks_like_id(part: str, mark: str) -> bool:
+    """Whether a part may be an id by its look alone.
+
+    >>> [_looks_like_id(part, ",") for part in ("b", "a.md", "12", "Paris", "two words")]
+    [True, True, True, False, False]
+    >>> _looks_like_id("Paris", ";")
+    True
+    """
+    return not re.search(r"\s", part) if mark in FIRM else ID_LIKE.fullmatch(part) is not None

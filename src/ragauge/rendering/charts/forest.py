@@ -1,0 +1,105 @@
+"""Differences with their intervals, a row each, around the line of no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragauge.rendering.charts.svg import ROW, colour, data, draw, linked, names_axis
+from ragauge.rendering.words import line
+
+HUES = {"worse": "bad", "better": "good", "changed": "warn"}
+SHAPES = {"bad": "triangle-down", "good": "triangle-up", "warn": "diamond", "soft": "circle"}
+# ends of a scale from −end to end: the first that holds every interval
+SCALES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0, 10.0, 50.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One row.
+
+    Attributes:
+        name: of the metric, or of the segment and the metric.
+        mean: the difference.
+        low: lower end of its interval.
+        high: upper end.
+        verdict: gives the colour; better and worse are told apart by their shape too.
+        link: where the mark leads.
+        says: the numbers in words.
+        far: ends of the interval including judge error, drawn lighter behind; None = the same.
+    """
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    verdict: str
+    link: str
+    says: str
+    far: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of what is drawn."""
+        return self.far or (self.low, self.high)
+
+
+def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> str:
+    """The plot; "" for no row. A change is a filled mark (▲ better, ▼ worse), anything else an open one.
+
+    Args:
+        shown: from the top.
+        title: of the axis.
+        percent: differences are shares of what an amount was.
+    """
+    if not shown:
+        return ""
+    import altair as alt
+
+    most = max(abs(end) for row in shown for end in (*row.ends, row.low, row.high))
+    end = next((limit for limit in SCALES if most <= limit), most)
+    rows = [
+        {
+            "name": line(row.name, 60),
+            "mean": row.mean,
+            "low": row.low,
+            "high": row.high,
+            "link": row.link,
+            "far_low": row.ends[0],
+            "far_high": row.ends[1],
+            "says": line(row.says, 300),
+            "hue": HUES.get(row.verdict, "soft"),
+            "place": index,
+        }
+        for index, row in enumerate(shown)
+    ]
+    scale = alt.Scale(domain=[-end, end], nice=False)
+    axis = alt.Axis(
+        title=title,
+        tickCount=5,
+        format="+.0%" if percent else "+.2~f",
+        labelExpr="datum.value == 0 ? '0' : datum.label",
+    )
+    hues = alt.Scale(domain=list(SHAPES), range=[colour(shape) for shape in SHAPES])
+    shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("name:N", sort=None, axis=names_axis(220)), description="says:N", **linked(rows)
+    )
+    x = alt.X("mean:Q", scale=scale, axis=axis)
+    zero = (
+        alt.Chart(data([{"at": 0.0}]))
+        .mark_rule(stroke=colour("soft"), strokeDash=[3, 3])
+        .encode(x=alt.X("at:Q", scale=scale, axis=axis))
+    )
+    reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
+        x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", stroke=alt.Stroke("hue:N", scale=hues, legend=None)
+    )
+    behind = base.mark_rule(strokeWidth=6, opacity=0.22).encode(
+        x=alt.X("far_low:Q", scale=scale, axis=axis),
+        x2="far_high:Q",
+        stroke=alt.Stroke("hue:N", scale=hues, legend=None),
+    )
+    mark = base.mark_point(size=80, filled=True, stroke=None).encode(
+        x=x, fill=alt.Fill("hue:N", scale=hues, legend=None), shape=alt.Shape("hue:N", scale=shapes, legend=None)
+    )
+    return draw(alt.layer(zero, *([behind] if any(row.far for row in shown) else []), reach, mark), ROW * len(rows))

@@ -1,0 +1,89 @@
+"""A metric over the runs of a set, with intervals; runs that are not to be compared are not joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragauge.rendering.charts.svg import colour, data, draw, linked
+from ragauge.rendering.words import line
+
+HEIGHT = 200
+MOST_RUNS = 60  # drawn, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """One run.
+
+    Attributes:
+        name: of the run.
+        mean: of the metric.
+        low: where its interval begins.
+        high: where it ends.
+        piece: number of the runs that it is joined with.
+        changed: whether settings, code, judge or set differ from the run before.
+        link: where its mark leads.
+        says: its tooltip.
+    """
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    piece: int
+    changed: bool
+    link: str
+    says: str
+
+
+def trend(points: Sequence[TrendPoint]) -> str:
+    """The points from the oldest to the newest as SVG; "" where there are fewer than two."""
+    import altair as alt
+
+    drawn = points[-MOST_RUNS:]
+    if len(drawn) < 2:
+        return ""
+    rows = [
+        {
+            "at": place,
+            "name": line(point.name, 20),
+            "mean": point.mean,
+            "low": point.low,
+            "high": point.high,
+            "piece": point.piece,
+            "shape": "changed" if point.changed else "same",
+            "link": point.link,
+            "says": point.says,
+        }
+        for place, point in enumerate(drawn)
+    ]
+    names = " : ".join(f'datum.value == {row["at"]} ? "{place + 1}"' for place, row in enumerate(rows))
+    places = [float(place) for place in range(len(rows))]
+    axis = alt.Axis(title="run, the newest at the right", values=places, labelExpr=f'{names} : ""', grid=False)
+    x = alt.X("at:Q", axis=axis, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], nice=False))
+    scale = alt.Scale(zero=False, nice=True, padding=6)
+    base = alt.Chart(data(rows))
+    intervals = base.mark_rule(strokeWidth=4, opacity=0.3, stroke=colour("accent")).encode(
+        x=x,
+        y=alt.Y("low:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, format=".3~f")),
+        y2="high:Q",
+        description="says:N",
+        **linked(rows),
+    )
+    lines = base.mark_line(stroke=colour("accent"), strokeWidth=1.5).encode(
+        x=x, y=alt.Y("mean:Q", scale=scale), detail="piece:N"
+    )
+    kinds = ["same", "changed"]
+    shapes, colours = (
+        alt.Scale(domain=kinds, range=found) for found in (["circle", "diamond"], [colour("accent"), colour("warn")])
+    )
+    marks = base.mark_point(filled=True, size=70, opacity=1, stroke=None).encode(
+        x=x,
+        y=alt.Y("mean:Q", scale=scale),
+        description="says:N",
+        **linked(rows),
+        shape=alt.Shape("shape:N", scale=shapes, legend=None),
+        fill=alt.Fill("shape:N", scale=colours, legend=None),
+    )
+    return draw(alt.layer(intervals, lines, marks), HEIGHT)

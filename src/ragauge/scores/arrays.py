@@ -1,0 +1,386 @@
+"""Scores as arrays, one metric at a time: what summaries and segments are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ragauge.core.errors import DataError
+from ragauge.core.score import STATUSES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Floats = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+    Integers = npt.NDArray[np.integer]
+
+SCORED, UNDEFINED, NOT_APPLICABLE, FAILED, NOT_READ = range(len(STATUSES))
+NUMBERS = ("value", "numerator", "denominator", "low", "high")
+LABELLED = ("people", "inclusion")
+MERGED_AT_ONCE = 2_000  # examples; the room that a frame's steps take stays taken for a while
+NO_NUMBER = "the value is not a number"
+NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResponseIndex:
+    """Which responses are looked at, in example order: kept once, beside the scores of one metric after another.
+
+    Every array has shape (responses,).
+
+    Attributes:
+        number: identity of each response, ascending.
+        query: number of its example, from 0.
+        repeat: which of the system's answers.
+        weight: how many real requests it stands for; None where all are alike.
+        cluster: number of what its example depends on; None where every example stands alone.
+        query_ids: the examples, by number.
+        chance: how likely each was drawn for the judge, NaN = it was not; None where the judge is asked about all.
+    """
+
+    number: Codes
+    query: Codes
+    repeat: Codes
+    weight: Floats | None
+    cluster: Codes | None
+    query_ids: tuple[str, ...]
+    chance: Floats | None = None
+
+    def __len__(self) -> int:
+        return int(self.number.size)
+
+    def weights(self, places: Codes, *, sampled: bool) -> Floats | None:
+        """How many real requests the responses at some places stand for; None where all are alike.
+
+        Args:
+            places: of the responses.
+            sampled: what is weighed is known of those alone that were drawn for the judge, so that each stands for
+                1 / its chance as many. One that was judged without being drawn stands for itself.
+        """
+        import numpy as np
+
+        weight = None if self.weight is None else self.weight[places]
+        if sampled and self.chance is not None:
+            chance = np.nan_to_num(self.chance[places], nan=1.0)
+            weight = (1.0 if weight is None else weight) / chance
+        return None if weight is None or (weight == weight[:1]).all() else weight
+
+    def left_out(self) -> npt.NDArray[np.bool_]:
+        """Which responses were not drawn for the judge, shape (responses,)."""
+        import numpy as np
+
+        return np.zeros(len(self), dtype=bool) if self.chance is None else np.isnan(self.chance)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether an example was answered several times."""
+        return len(self) > len(self.query_ids)
+
+    def clusters(self, among: Collection[str] | None = None) -> int | None:
+        """How many clusters there are, an example that stands alone counted as one; None where none is declared.
+
+        Args:
+            among: ids of the examples that count; None = all.
+        """
+        import numpy as np
+
+        if self.cluster is None:
+            return None
+        counts = np.array([among is None or query_id in among for query_id in self.query_ids], dtype=bool)
+        return int(np.unique(self.cluster[counts[self.query]]).size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """One metric's scores. Every array has shape (n,), an entry for each response; NaN = none.
+
+    Attributes:
+        place: place of the response in its index, from 0; of an example's several, the first.
+        query: number of the example, from 0.
+        status: index in STATUSES.
+        value: NaN unless scored.
+        numerator: NaN where there is none.
+        denominator: likewise.
+        low: least value that a failed score could have had.
+        high: greatest such value.
+        reason: number of the reason.
+        weight: how many real requests the response stands for; None where all are alike.
+        cluster: number of what the example depends on; None where every example stands alone.
+        reasons: the reasons, by number; shared by all parts of one metric.
+        people: the score by people's labels; NaN = nobody was asked, infinite = labels give none. None = no labels.
+        inclusion: the chance that the response had of being drawn for people; None where all had the same.
+        sampled: a judge gave all of these scores, so those that were not drawn for it have none.
+    """
+
+    place: Codes
+    query: Codes
+    status: Integers
+    value: Floats
+    numerator: Floats
+    denominator: Floats
+    low: Floats
+    high: Floats
+    reason: Integers
+    weight: Floats | None
+    cluster: Codes | None
+    reasons: Sequence[str]
+    people: Floats | None = None
+    inclusion: Floats | None = None
+    sampled: bool = False
+
+    def take(self, rows: Codes | slice) -> Columns:
+        """Only these entries."""
+        return Columns(
+            self.place[rows],
+            self.query[rows],
+            self.status[rows],
+            self.value[rows],
+            self.numerator[rows],
+            self.denominator[rows],
+            self.low[rows],
+            self.high[rows],
+            self.reason[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.cluster is None else self.cluster[rows],
+            self.reasons,
+            None if self.people is None else self.people[rows],
+            None if self.inclusion is None else self.inclusion[rows],
+            self.sampled,
+        )
+
+
+class RawScores(NamedTuple):
+    """One metric's scores as they are kept; arrays of shape (n,), as in `Columns`."""
+
+    status: Integers
+    value: Floats
+    numerator: Floats
+    denominator: Floats
+    low: Floats
+    high: Floats
+    reason: Integers
+    reasons: Sequence[str]
+
+
+class ScoreColumns(Protocol):
+    """A run's scores, one metric at a time: held in memory, or read from where they are kept."""
+
+    @property
+    def index(self) -> ResponseIndex:
+        """The responses."""
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores, one entry a response; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreArrays:
+    """All scores of a run, in memory.
+
+    Attributes:
+        index: the responses.
+        columns: printed name -> scores, one entry a response.
+    """
+
+    index: ResponseIndex
+    columns: Mapping[str, Columns]
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The examples, by number."""
+        return self.index.query_ids
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores; None where it has none."""
+        return self.columns.get(metric)
+
+    @classmethod
+    def of(cls, scores: pl.DataFrame) -> ScoreArrays:
+        """Reads a score frame (see `frames.score_frame`); weight and cluster may be absent.
+
+        Raises:
+            DataError: a column is absent, or a status is not known.
+        """
+        import polars as pl
+
+        frame, key = _checked(scores), ["query_id", "repeat"]
+        # a judge's scores of a sample stand for more than those that every response has
+        least = pl.col("weight").min().over(key)
+        responses = frame.select(*key, least, "cluster").unique(key, keep="first", maintain_order=True)
+        responses = responses.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("response_no"))
+        frame = frame.join(responses.select(*key, "response_no"), on=key, how="left", maintain_order="left")
+        query_ids, query = numbered(responses["query_id"])
+        index = ResponseIndex(
+            number=responses["response_no"].to_numpy(),
+            query=query.to_numpy(),
+            repeat=responses["repeat"].to_numpy(),
+            weight=responses["weight"].to_numpy(),
+            cluster=_clusters(responses),
+            query_ids=query_ids,
+        )
+        parts = frame.partition_by("metric", as_dict=True, maintain_order=True)
+        return cls(index, {str(key[0]): columns_of(part, index) for key, part in parts.items()})
+
+
+def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
+    """One metric's scores as arrays; those of responses that are not in the index are left out.
+
+    Args:
+        part: columns response_no, status, value, numerator, denominator, low, high, reason, weight.
+        index: the responses looked at.
+    """
+    import numpy as np
+    import polars as pl
+
+    part = part.filter(pl.col("response_no").is_in(index.number))
+    status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
+    reasons, reason = numbered(part["reason"].fill_null(""))
+    numbers = {name: part[name].to_numpy() for name in NUMBERS}
+    raw = RawScores(status=status.to_numpy(), reason=reason.to_numpy(), reasons=reasons, **numbers)
+    found = placed(index, np.searchsorted(index.number, part["response_no"].to_numpy()), raw)
+    weight = part["weight"].to_numpy()
+    return replace(found, weight=None if (weight == weight[:1]).all() else weight)
+
+
+def placed(index: ResponseIndex, place: Codes, raw: RawScores, *, sampled: bool = False) -> Columns:
+    """One metric's scores as they are kept, at their places in an index.
+
+    A scored value that is no number is a failed one.
+
+    Args:
+        index: the responses looked at.
+        place: of the response of each score, shape (n,).
+        raw: the scores.
+        sampled: a judge gave all of them.
+    """
+    import numpy as np
+
+    status, value, numerator, denominator, low, high, reason, reasons = raw
+    no_number = (status == SCORED) & ~np.isfinite(value)
+    if no_number.any():
+        status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)
+        low, high, reasons = np.where(no_number, np.nan, low), np.where(no_number, np.nan, high), (*reasons, NO_NUMBER)
+    whole = place.size == len(index) and bool((place[1:] > place[:-1]).all())
+    scored = status == SCORED
+    return Columns(
+        place=place,
+        query=index.query if whole else index.query[place],
+        status=status,
+        value=value if scored.all() else np.where(scored, value, np.nan),
+        numerator=numerator,
+        denominator=denominator,
+        low=low,
+        high=high,
+        reason=reason,
+        weight=index.weights(place, sampled=sampled),
+        cluster=None if index.cluster is None else index.cluster[place],
+        reasons=reasons,
+        sampled=sampled,
+    )
+
+
+def by_example(columns: Columns) -> Columns:
+    """One entry an example: an example that was answered several times counts once.
+
+    Its value is the mean over its scored repeats, people's score that over those that they labelled. If one of them
+    failed, the example failed, bounded by the means of the bounds.
+    """
+    import numpy as np
+
+    if (columns.query[1:] > columns.query[:-1]).all() or np.unique(columns.query).size == columns.query.size:
+        return columns
+    part = columns.query // MERGED_AT_ONCE
+    merged = [_merged(columns.take(np.flatnonzero(part == n))) for n in np.unique(part)]
+    order = np.argsort(np.concatenate([one["place"] for one in merged]))
+    arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
+    absent = [name for name in ("weight", "cluster", "people", "inclusion") if getattr(columns, name) is None]
+    return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons, sampled=columns.sampled)
+
+
+def _checked(scores: pl.DataFrame) -> pl.DataFrame:
+    """The columns needed, every status a known one."""
+    import polars as pl
+
+    absent = [name for name in NEEDED if name not in scores.columns]
+    if absent:
+        raise DataError(f"no column {absent[0]!r} (found: {', '.join(scores.columns)}).", source="score frame")
+    weight = pl.col("weight") if "weight" in scores.columns else pl.lit(1.0, dtype=pl.Float64).alias("weight")
+    cluster = pl.col("cluster") if "cluster" in scores.columns else pl.lit(None, dtype=pl.String).alias("cluster")
+    frame = scores.select(*NEEDED, weight.fill_null(1.0), cluster)
+    unknown = set(frame["status"].unique()) - set(STATUSES)
+    if unknown:
+        problem = f"status must be one of {', '.join(STATUSES)}, got {sorted(map(str, unknown))[0]!r}."
+        raise DataError(problem, source="score frame")
+    return frame
+
+
+def _merged(columns: Columns) -> dict[str, Any]:
+    """Means over repeats. A failed repeat makes the example failed; otherwise a scored one makes it scored."""
+    import numpy as np
+    import polars as pl
+
+    frame = pl.DataFrame(
+        {
+            "place": columns.place,
+            "query": columns.query,
+            "status": columns.status,
+            "reason": columns.reason,
+            **{name: getattr(columns, name) for name in NUMBERS},
+            "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
+            "cluster": columns.query if columns.cluster is None else columns.cluster,
+            **{
+                name: np.full(columns.query.size, np.nan) if (of := getattr(columns, name)) is None else of
+                for name in LABELLED
+            },
+        }
+    ).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))
+    status = pl.col("status")
+    rank = status.replace_strict([NOT_APPLICABLE, NOT_READ, UNDEFINED, SCORED, FAILED], range(5), return_dtype=pl.Int64)
+    top = status.get(rank.arg_max())
+    scored, valued = status == SCORED, status.is_in([SCORED, FAILED])
+    low = pl.when(scored).then(pl.col("value")).otherwise(pl.col("low"))
+    high = pl.when(scored).then(pl.col("value")).otherwise(pl.col("high"))
+
+    def bound(of: pl.Expr) -> pl.Expr:
+        open_end = of.filter(valued).is_null().any()
+        return pl.when((top == FAILED) & ~open_end).then(of.filter(valued).mean())
+
+    found = frame.group_by("query", maintain_order=True).agg(
+        pl.col("place").first(),
+        top.alias("status"),
+        pl.when(top == SCORED).then(pl.col("value").filter(scored).mean()).alias("value"),
+        pl.col("numerator").filter(scored).mean(),
+        pl.col("denominator").filter(scored).mean(),
+        bound(low).alias("low"),
+        bound(high).alias("high"),
+        pl.col("reason").get(rank.arg_max()),
+        pl.col("weight").mean(),
+        pl.col("cluster").first(),
+        pl.col("people").mean(),
+        pl.col("inclusion").first(),
+    )
+    return {name: found[name].to_numpy() for name in found.columns}
+
+
+def _clusters(responses: pl.DataFrame) -> Codes | None:
+    """Numbers of the clusters; an example without one is a cluster of its own. None where none has one."""
+    import polars as pl
+
+    if responses["cluster"].null_count() == responses.height:
+        return None
+    alone = pl.lit("\0") + pl.col("query_id")
+    return numbered(responses.select(pl.coalesce("cluster", alone).alias("cluster"))["cluster"])[1].to_numpy()
+
+
+def numbered(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
+    """The values of a column in order of appearance, and the column as their numbers, from 0."""
+    import polars as pl
+
+    values = column.unique(maintain_order=True).to_frame()
+    coded = values.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("number"))
+    joined = column.to_frame().join(coded, on=column.name, how="left", maintain_order="left", nulls_equal=True)
+    return tuple(values.to_series()), joined["number"].alias(column.name)

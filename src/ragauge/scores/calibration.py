@@ -1,0 +1,216 @@
+"""What calibrating a judge is worth, on labels that its probabilities did not fit. Pure: no judge, no store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragauge.scores.agreement import LEVEL, AgreementFigure
+from ragauge.scores.detection_quality import Probabilities, probabilities
+from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_mean
+from ragauge.stats.calibration import AS_IT_IS, Calibrated, LabelledOdds, TriedCandidate
+from ragauge.stats.weighted import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+SURE = 1e-6  # a probability is kept so far from 0 and 1 before its logarithm is taken
+LARGEST = 14.0  # the greatest loss that follows from SURE
+CONSTANT = 0.02  # standard deviation of probabilities below which all are as good as one number
+CHANCE = 0.5  # AUROC of an order that tells nothing
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSide:
+    """A judge's probabilities before calibration, or after.
+
+    Attributes:
+        probabilities: AUROC, Brier score, reliability.
+        log_loss: mean of −log of the probability of what people said; lower is better.
+    """
+
+    probabilities: Probabilities
+    log_loss: AgreementFigure
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFromLabels:
+    """What a judge was calibrated by.
+
+    Attributes:
+        source: the file, or the run.
+        guideline: hash of the instructions; "" = not known.
+        by: "sentence", or "answer" where labels are of whole answers.
+        labels: parts that were learned from.
+        supported: those that people call supported.
+        answers: texts that they are parts of.
+        without: why other parts were left out -> how many.
+    """
+
+    source: str
+    guideline: str
+    by: str
+    labels: int
+    supported: int
+    answers: int
+    without: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationGain:
+    """Before and after.
+
+    Attributes:
+        before: the base.
+        after: the calibrated judge; the base where it stays as it is.
+        brier: Brier score after less before, paired; below 0 is better.
+        log_loss: log loss after less before, paired.
+        spread: standard deviation of the cross-fitted probabilities around the mean of their fold.
+    """
+
+    before: CalibrationSide
+    after: CalibrationSide
+    brier: AgreementFigure
+    log_loss: AgreementFigure
+    spread: float
+
+    def figures(self) -> dict[str, float | None]:
+        """The figures by name, as a file keeps them."""
+        sides, auroc = {"before": self.before, "after": self.after}, self.after.probabilities.auroc.interval
+        lowest = {"auroc_after_low": None if auroc is None else auroc.low, "spread_after": self.spread}
+        return lowest | {
+            f"{name}_{when}": value
+            for when, side in sides.items()
+            for name, value in (
+                ("brier", side.probabilities.brier.value),
+                ("auroc", side.probabilities.auroc.value),
+                ("log_loss", side.log_loss.value),
+            )
+        }
+
+
+def is_constant(figures: Mapping[str, float | None]) -> bool:
+    """Whether a calibrated judge gives every claim as good as the same probability, by the figures of its file."""
+    spread = figures.get("spread_after")
+    return spread is not None and spread < CONSTANT
+
+
+def describe_weakness(figures: Mapping[str, float | None]) -> str:
+    """That a calibrated judge does not tell claims apart, in words; "" where it does, or its file does not say.
+
+    >>> describe_weakness({"auroc_after": 0.55, "auroc_after_low": 0.44, "spread_after": 0.1})[:51]
+    'On labels that it did not see it is not shown to te'
+    >>> describe_weakness({"auroc_after": 0.8, "auroc_after_low": 0.7, "spread_after": 0.2})
+    ''
+    """
+    auroc, low = figures.get("auroc_after"), figures.get("auroc_after_low")
+    if is_constant(figures):
+        return (
+            "Calibrated, it gives every claim nearly the same probability: it no longer tells supported claims from "
+            "others, so it gives no verdict on support. Use its base, a model judge, or more labels."
+        )
+    if auroc is None or (auroc > CHANCE if low is None else low > CHANCE):
+        return ""
+    ends = f"AUROC {auroc:.2f}" + ("" if low is None else f", perhaps no more than {low:.2f}")
+    return (
+        f"On labels that it did not see it is not shown to tell supported claims from others ({ends}; 0.50 is chance): "
+        "its means follow the labels, its differences and single verdicts say little."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCalibration:
+    """The report of `ragauge judge calibrate`. Every figure of "after" is of probabilities that no own label fitted.
+
+    Attributes:
+        base: spec of the judge that was calibrated.
+        base_id: its id.
+        judge_id: of the calibrated judge.
+        path: of its file.
+        learned: from what.
+        chosen: name of the candidate.
+        tried: all candidates.
+        gain: before and after.
+        calls: what was called now; empty where no model is asked.
+        run: the stored run whose labels these are; "" = they are of a file.
+    """
+
+    base: str
+    base_id: str
+    judge_id: str
+    path: str
+    learned: LearnedFromLabels
+    chosen: str
+    tried: tuple[TriedCandidate, ...]
+    gain: CalibrationGain
+    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    run: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the judge is another than its base."""
+        return self.chosen != AS_IT_IS
+
+
+def gained(items: LabelledOdds, learned: Calibrated) -> CalibrationGain:
+    """Both sides by the same labels; items of one group count as depending on each other.
+
+    log loss = mean of −log p of a supported item, −log (1 − p) of another; p kept 10⁻⁶ off 0 and 1
+    """
+    groups = [int(one) for one in items.groups] if len(set(items.groups.tolist())) < items.p.size else None
+    human = [bool(one) for one in items.labels]
+    p = {"before": items.p, "after": learned.p}
+    losses = {when: _log_losses(items, one) for when, one in p.items()}
+    squares = {when: [float(one) for one in (mine - items.labels) ** 2] for when, mine in p.items()}
+    sides = {when: _side(human, [float(one) for one in p[when]], losses[when], groups) for when in p}
+    return CalibrationGain(
+        sides["before"],
+        sides["after"],
+        _less(squares, groups, 1.0),
+        _less(losses, groups, LARGEST),
+        _spread(learned.p, items.folds),
+    )
+
+
+def _spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:
+    """Standard deviation around the mean of each fold, since folds differ in what they were fitted to."""
+    import numpy as np
+
+    means = np.bincount(folds, weights=p) / np.maximum(1, np.bincount(folds))
+    return float(np.sqrt(np.mean((p - means[folds]) ** 2)))
+
+
+def _log_losses(items: LabelledOdds, p: object) -> list[float]:
+    import numpy as np
+
+    held = np.clip(np.asarray(p, dtype=np.float64), SURE, 1 - SURE)
+    return [float(one) for one in -np.log(np.where(items.labels == 1, held, 1 - held))]
+
+
+def _side(
+    human: Sequence[bool], p: Sequence[float], losses: Sequence[float], groups: Sequence[int] | None
+) -> CalibrationSide:
+    found = probabilities(human, p, groups)
+    if found is None:
+        raise ValueError("there is no labelled item")
+    interval = interval_of_mean(_sample(losses, groups, LARGEST), LEVEL)
+    return CalibrationSide(found, AgreementFigure(sum(losses) / len(losses), interval))
+
+
+def _less(losses: Mapping[str, Sequence[float]], groups: Sequence[int] | None, most: float) -> AgreementFigure:
+    """After less before."""
+    if losses["after"] == losses["before"]:
+        return AgreementFigure(0.0, reason="nothing changes")
+    after, before = (_sample(losses[when], groups, most) for when in ("after", "before"))
+    value = (sum(losses["after"]) - sum(losses["before"])) / len(losses["before"])
+    interval: Interval | None = interval_of_difference(after, before, LEVEL)
+    return AgreementFigure(value, interval)
+
+
+def _sample(values: Sequence[float], groups: Sequence[int] | None, most: float) -> ScoreSample:
+    import numpy as np
+
+    numbered = None if groups is None else np.asarray(groups, dtype=np.int64)
+    return ScoreSample(np.asarray(values, dtype=np.float64), "mean", (0.0, most), clusters=numbered)

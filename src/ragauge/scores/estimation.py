@@ -1,0 +1,336 @@
+"""How a mean, a rate or a difference gets its interval and its test: chosen here, for everyone who prints one.
+
+Summaries, segments, gaps, comparisons and the gate hand over samples, and never choose a method themselves. What a
+sample knows decides: whether all values are 0 and 1, weights, clusters, skew, and how far a judge errs on the metric. A
+further way of estimating is a branch here, and all of them have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.stats.intervals import mean_interval, order_statistics, wilson
+from ragauge.stats.judge_error import JudgeMeanError, widened, widened_difference
+from ragauge.stats.ppi_mean import LabelSample, Rectified, rectified_difference, rectified_mean
+from ragauge.stats.weighted import Alternative, Interval, Tested
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.metrics.base import Metric
+
+    Floats = npt.NDArray[np.float64]
+
+Kind = Literal["rate", "mean", "amount"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreSample:
+    """Finite values of one metric, one an example or a pair.
+
+    Attributes:
+        values: shape (n,).
+        kind: rate, mean or amount; an amount is never taken for a rate.
+        bounds: least and greatest possible value.
+        weights: shape (n,), not negative; None = all alike.
+        clusters: shape (n,), labels of what values depend on; None = all independent.
+    """
+
+    values: Floats | Sequence[float]
+    kind: Kind = "mean"
+    bounds: tuple[float, float] = (-inf, inf)
+    weights: npt.NDArray[Any] | None = None
+    clusters: npt.NDArray[Any] | Sequence[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        values: Floats | Sequence[float],
+        weights: Floats | None = None,
+        clusters: npt.NDArray[Any] | None = None,
+    ) -> ScoreSample:
+        """Scores of a metric, whose scale and range say the kind and, with the values, the bounds."""
+        return cls(values, metric.scale, bounds_of(metric, values), weights, clusters)
+
+    @classmethod
+    def pair(
+        cls, metric: Metric, new: Floats, base: Floats, weights: Floats | None, clusters: npt.NDArray[Any] | None
+    ) -> tuple[ScoreSample, ScoreSample]:
+        """Both sides of pairs, which share their weights and clusters: the new run's and the baseline's."""
+        bounds = bounds_of(metric, new) if bounds_of(metric, base) == (0.0, 1.0) else metric.range
+        return cls(new, metric.scale, bounds, weights, clusters), cls(base, metric.scale, bounds, weights, clusters)
+
+
+def bounds_of(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, float]:
+    """A metric's range; 0 and 1 where it declares none and has no other values: it says yes or no."""
+    import numpy as np
+
+    undeclared = metric.scale == "mean" and metric.range == (-inf, inf)
+    return (0.0, 1.0) if undeclared and np.isin(values, (0.0, 1.0)).all() else metric.range
+
+
+def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | None:
+    """The interval of a mean or rate by `stats.intervals.mean_interval`; None where nothing can be said."""
+    return mean_interval(
+        sample.values,
+        kind=sample.kind,
+        weights=sample.weights,
+        clusters=sample.clusters,
+        level=level,
+        bounds=sample.bounds,
+    )
+
+
+def interval_of_rate(successes: float, n: float, level: float = 0.95) -> Interval | None:
+    """The interval of a counted share of independent items, by `stats.intervals.wilson`; None of no items."""
+    return wilson(successes, n, level)
+
+
+def quantiles(values: Floats, shares: Sequence[float], weights: Floats | None = None) -> list[float]:
+    """Interpolated between values, at least one; with weights the least value that reaches the share of their sum."""
+    import numpy as np
+
+    if weights is None:
+        return [float(one) for one in np.quantile(values, shares)]
+    return [float(one) for one in np.quantile(values, shares, weights=weights, method="inverted_cdf")]
+
+
+def interval_of_quantile(
+    values: Floats | Sequence[float], share: float, level: float = 0.95, bounds: tuple[float, float] | None = None
+) -> Interval | None:
+    """The interval of a quantile of independent values, by `stats.intervals.order_statistics`.
+
+    Args:
+        values: shape (n,).
+        share: in (0, 1), such as 0.95.
+        level: in (0, 1).
+        bounds: stand for an end that so few values do not hold; None = no interval then.
+    """
+    return order_statistics(values, share, level, bounds)
+
+
+def examples_to_decide(n: int, interval: Interval, room: float) -> int:
+    """About how many examples narrow an interval to `room` on either side of its estimate, were that to stay.
+
+    ceil(n · (half / room)²), half of the interval's width being that of n examples
+
+    >>> examples_to_decide(100, Interval(0.0, 0.2, "t", 0.95), 0.05)
+    400
+    """
+    return ceil(n * (max(interval.high - interval.low, 2e-9) / 2 / room) ** 2)
+
+
+def interval_of_difference(
+    new: ScoreSample, base: ScoreSample, level: float = 0.95, *, paired: bool = True
+) -> Interval | None:
+    """The interval of new − base; None where nothing can be said.
+
+    Args:
+        new: its kind and bounds hold for both; of pairs its weights and clusters, too.
+        base: of pairs in the same order.
+        level: in (0, 1).
+        paired: by `stats.paired.paired_interval`; else of two samples, by `unpaired_interval`.
+    """
+    from ragauge.stats.mean_difference import paired_interval, unpaired_interval
+
+    if paired:
+        return paired_interval(
+            new.values,
+            base.values,
+            kind=new.kind,
+            weights=new.weights,
+            clusters=new.clusters,
+            level=level,
+            bounds=new.bounds,
+        )
+    return unpaired_interval(
+        new.values,
+        base.values,
+        kind=new.kind,
+        weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters),
+        level=level,
+        bounds=new.bounds,
+    )
+
+
+def interval_of_gap(
+    pairs: tuple[ScoreSample, ScoreSample], others: tuple[ScoreSample, ScoreSample], level: float = 0.95
+) -> Interval | None:
+    """The interval of how much more new − base is among some pairs than among others, which are independent of them.
+
+    Args:
+        pairs: both sides, new and base, as of `interval_of_difference`.
+        others: both sides of the other pairs.
+        level: in (0, 1).
+
+    Returns:
+        From both intervals of pairs by `stats.paired.between_independent`; None where one of them is not known.
+    """
+    import numpy as np
+
+    from ragauge.stats.mean_difference import between_independent
+
+    sides = []
+    for new, base in (pairs, others):
+        interval = interval_of_difference(new, base, level)
+        if interval is None:
+            return None
+        sides.append((float(np.mean(new.values) - np.mean(base.values)), interval))
+    return between_independent(*sides)
+
+
+def ratio_of_means(
+    numerator: Floats, denominator: Floats, clusters: npt.NDArray[Any] | None = None, level: float = 0.95
+) -> tuple[float, Interval | None] | None:
+    """mean(numerator) / mean(denominator) of pairs, with its interval; None where the denominator's mean is 0.
+
+    The interval is that of the mean of r + (a − r·b) / mean(b), whose spread is that of the ratio r to first order.
+
+    Args:
+        numerator: a, shape (n,), finite.
+        denominator: b, shape (n,), finite.
+        clusters: shape (n,), labels of what pairs depend on; None = all independent.
+        level: in (0, 1).
+
+    Source: Cochran, Sampling Techniques (1977), section 6.4.
+    """
+    below = float(denominator.mean()) if denominator.size else 0.0
+    if below == 0.0:
+        return None
+    ratio = float(numerator.mean()) / below
+    linear = ratio + (numerator - ratio * denominator) / below
+    return ratio, interval_of_mean(ScoreSample(linear, clusters=clusters), level)
+
+
+def difference_test(
+    new: ScoreSample, base: ScoreSample, *, paired: bool = True, alternative: Alternative = "two-sided"
+) -> Tested | None:
+    """The test that nothing changed, as `interval_of_difference`; None where nothing can be tested.
+
+    By `stats.difference.paired_test` or `unpaired_test`; "greater" asks whether new is greater.
+    """
+    from ragauge.stats.difference import paired_test, unpaired_test
+
+    if paired:
+        return paired_test(
+            new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alternative=alternative
+        )
+    return unpaired_test(
+        new.values,
+        base.values,
+        kind=new.kind,
+        weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters),
+        alternative=alternative,
+    )
+
+
+def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
+    """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.detecting.detectable`.
+
+    None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
+    """
+    from ragauge.stats.detectable_difference import detectable
+
+    return detectable(
+        new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
+    )
+
+
+def examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level: float = 0.95) -> int | None:
+    """How many such pairs show a true difference of this size in 80 of 100 comparisons, by `stats.detecting`."""
+    from ragauge.stats.detectable_difference import pairs_to_detect
+
+    return pairs_to_detect(
+        effect, new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
+    )
+
+
+def judged_mean(
+    interval: Interval | None,
+    mean: float | None,
+    error: JudgeMeanError | None,
+    values: Floats,
+    weights: Floats | None = None,
+) -> Interval | None:
+    """The interval of the true mean, including judge error in it; None where that is not known, or nothing is."""
+    if interval is None or mean is None or error is None:
+        return None
+    return widened(interval, mean, error, values, weights)
+
+
+def judged_difference(
+    interval: Interval | None,
+    difference: float,
+    error: JudgeMeanError | None,
+    changed: float = 1.0,
+    *,
+    seen: bool = False,
+) -> Interval | None:
+    """The interval of the true difference, including judge error in it; None where that is not known, or nothing is.
+
+    Args:
+        interval: by sampling alone.
+        difference: new − base.
+        error: how far the judge errs on this metric.
+        changed: share of the examples whose score differs; of two samples 1.
+        seen: of the difference in points as this judge sees them, as limits of a gate are.
+    """
+    if interval is None or error is None:
+        return None
+    return widened_difference(interval, difference, error, changed, seen=seen)
+
+
+LEAST_LABELS = 50  # labelled examples below which nothing is rectified
+
+
+def rectified(
+    sample: ScoreSample,
+    people: Floats | None,
+    inclusion: Floats | None = None,
+    level: float = 0.95,
+    *,
+    change: bool = False,
+) -> Rectified | None:
+    """The mean that people would give, from their labels on a draw and the judge's scores of all examples.
+
+    By `stats.rectified`; where people labelled everything, their own mean with the interval of any mean. None below 50
+    labelled examples, of weighted examples and of amounts, for which the method has no interval.
+
+    Args:
+        sample: the judge's scores, of a change new − base.
+        people: shape (n,), people's scores of the same examples; NaN = not labelled, infinite = labelled without a
+            score, which leaves the example out. None = there are no labels.
+        inclusion: shape (n,), the chance that each had of being drawn; None where all had the same.
+        level: in (0, 1).
+        change: whether both are differences of two runs, in [−1, 1].
+    """
+    import numpy as np
+
+    if people is None or sample.weights is not None or not all(map(np.isfinite, sample.bounds)):
+        return None
+    values, drawn, rest = np.asarray(sample.values), np.isfinite(people), np.isnan(people)
+    if drawn.sum() < LEAST_LABELS:
+        return None
+    y, f, g = people[drawn], values[drawn], values[rest]
+    clusters = None if sample.clusters is None else np.asarray(sample.clusters)
+    if g.size < 2:
+        mine = ScoreSample(
+            y, "mean" if change else sample.kind, sample.bounds, None, None if clusters is None else clusters[drawn]
+        )
+        interval = interval_of_mean(mine, level)
+        mean = float(y.mean())
+        return None if interval is None else Rectified(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
+    chances = None if inclusion is None or np.ptp(inclusion[drawn]) == 0 else inclusion[drawn]
+    given = LabelSample(y, f, g, chances, clusters=None if clusters is None else (clusters[drawn], clusters[rest]))
+    if change:
+        return rectified_difference(given, level=level)
+    return rectified_mean(given, level=level, bounds=sample.bounds)

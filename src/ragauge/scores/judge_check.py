@@ -1,0 +1,359 @@
+"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from ragauge.core.facts import AnswerFacts, Claim, Window
+from ragauge.core.human_labels import SEVERITY, THREE, TWO, HumanLabel, Labelled, LabelledPart
+from ragauge.scores.agreement import Agreement, AgreementFigure, Basis, agreement, difference, fleiss_kappa
+from ragauge.scores.annotators import alphas, alternatives, ceiling, majority, on, people_of
+from ragauge.scores.detection_quality import Detection, Probabilities, detection, probabilities
+from ragauge.scores.label_scores import example_of
+from ragauge.stats.alternative_annotator import AlternativeAnnotator
+from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.stats.krippendorff import Scale
+
+RECORDED = "recorded:"  # begins the id of a judge whose verdicts stand in the labelled file
+NOTHING = "it finds nothing to check"
+ALL_FEWEST = 2  # parts of a segment value that are reported on their own
+
+
+@dataclass(frozen=True, slots=True)
+class PartVerdict:
+    """What a judge says of one labelled part.
+
+    Attributes:
+        label: None = no verdict.
+        reason: why there is none.
+        p: the judge's probability that it is supported, where it has one.
+        claim: the claim that decided.
+        window: the piece of a passage that decided.
+    """
+
+    label: HumanLabel | None
+    reason: str = ""
+    p: float | None = None
+    claim: str = ""
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What the verdicts of one judge took.
+
+    Attributes:
+        replies: of models that they rest on, paid for now or before.
+        input_tokens: of those replies.
+        output_tokens: of those replies.
+        cost: of those replies in US dollars; None when a price is unknown.
+    """
+
+    replies: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswers:
+    """Everything that one judge said, in one way of asking.
+
+    Attributes:
+        name: its spec, such as openai:gpt-5-mini.
+        mode: fused or per_claim; "" for a judge that knows no such ways.
+        judge_id: of the judge.
+        verdicts: one tuple a row, one verdict a part.
+        took: what it took.
+    """
+
+    name: str
+    mode: str
+    judge_id: str
+    verdicts: tuple[tuple[PartVerdict, ...], ...]
+    took: Took = Took()
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it was asked elsewhere, and its verdicts stand in the file."""
+        return self.judge_id.startswith(RECORDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A part where judge and people differ."""
+
+    row: Labelled
+    part: LabelledPart
+    human: str
+    verdict: PartVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedJudge:
+    """One judge against people.
+
+    Attributes:
+        said: what it said.
+        whole: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no
+            more.
+        supported: the same for supported or not; equal to `whole` where that has two labels.
+        segments: column -> value -> agreement, values in their order.
+        without: why there is no verdict -> how many parts.
+        detection: how well it finds what people call not supported.
+        probabilities: what its probabilities are worth; None where it has none.
+        differs: the parts where both differ, worst first.
+        alternatives: the alternative-annotator test at each allowance; () with too few annotators or parts.
+        alphas: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
+        right: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
+    """
+
+    said: JudgeAnswers
+    whole: Agreement
+    supported: Agreement
+    segments: Mapping[str, Mapping[str, Agreement]]
+    without: Mapping[str, int]
+    detection: Detection
+    probabilities: Probabilities | None = None
+    differs: tuple[Differs, ...] = ()
+    alternatives: tuple[AlternativeAnnotator, ...] = ()
+    alphas: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    right: Mapping[tuple[int, int], bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """Two judges, or two ways of asking one, against each other on the parts that both have a verdict on.
+
+    Attributes:
+        new: place in the list of judges.
+        base: place in the list of judges.
+        agreement: rows are the base's labels, columns the new one's.
+        gain: accuracy against people, new less base, paired.
+    """
+
+    new: int
+    base: int
+    agreement: Agreement
+    gain: AgreementFigure
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """The report of `ragauge judge check`.
+
+    Attributes:
+        n_rows: rows read.
+        n_parts: labelled parts.
+        labels: the scale of people's labels: two or three.
+        human: label -> parts that people gave it.
+        split: parts on which as many annotators say one thing as another; left out.
+        annotators: Fleiss' kappa of the annotators among themselves; None where there is one an item.
+        annotators_alpha: Krippendorff's alpha of the same, by scale of differences; empty where there is one an item.
+        judges: in the order asked for.
+        pairs: of judges.
+        stopped: why it ended early; "" when it did not.
+        calls: what was called now; empty where no model is asked.
+        errors: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
+        repeated: further rows of the file, left out since a later one labels the same text.
+        bare: rows without passages, on which nothing can be supported.
+        ceiling: each annotator against what most of the others say; None where there is one an item.
+        cross_fitted: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
+        weighted: rows have weights that differ, and count by them in every figure that is no count.
+    """
+
+    n_rows: int
+    n_parts: int
+    labels: tuple[str, ...]
+    human: Mapping[str, int]
+    split: int
+    annotators: AgreementFigure | None
+    judges: tuple[CheckedJudge, ...]
+    pairs: tuple[JudgePair, ...]
+    stopped: str = ""
+    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
+    repeated: int = 0
+    bare: int = 0
+    annotators_alpha: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    ceiling: Agreement | None = None
+    cross_fitted: Mapping[str, int] = field(default_factory=dict)
+    weighted: bool = False
+
+
+def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
+    """What the facts of a row's answer say of each of its parts; facts None = the judge failed, for this reason."""
+    if facts is None:
+        return tuple(PartVerdict(None, reason or "no verdict") for _ in row.parts)
+    return tuple(_verdict(part, facts.claims) for part in row.parts)
+
+
+def _verdict(part: LabelledPart, claims: Sequence[Claim]) -> PartVerdict:
+    """A part is contradicted if one of its claims is, else not in the context if one is not, else supported."""
+    mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
+    if not mine:
+        return PartVerdict(None, NOTHING)
+    lacking = next((claim for claim in mine if claim.label is None), None)
+    if lacking is not None:
+        return PartVerdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
+    worst: Claim = min(mine, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
+    return PartVerdict(worst.label, "", worst.p, worst.text or "", worst.window)
+
+
+def report(
+    rows: Sequence[Labelled],
+    judged: Sequence[JudgeAnswers],
+    stopped: str = "",
+    calls: Mapping[str, float | int | None] | None = None,
+) -> JudgeCheck:
+    """How far each judge agrees with people, and the judges with each other.
+
+    Several annotators count by majority; a part on which they are split is left out and counted. Where one of them says
+    only that something is not supported, all labels are read on that scale; where a judge does, they are for this
+    judge alone, so that each judge's figures are those of a check of it alone.
+
+    Args:
+        rows: the labelled file.
+        judged: what each judge said, in the order of the rows.
+        stopped: why it ended early.
+        calls: what was called now.
+    """
+    every = {label for row in rows for part in row.parts for label in part.labels}
+    most = THREE if "not_supported" not in every and every - {"supported"} else TWO
+    parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
+    read: dict[tuple[str, ...], _PeoplesLabels] = {scale: _PeoplesLabels.of(rows, scale) for scale in (most, TWO)}
+    whole = read[most]
+    counts = [[list(part.values()).count(label) for label in most] for part in whole.people]
+    several = any(sum(row) > 1 for row in counts)
+    said = [[judge.verdicts[n][m].label for n, m in parts] for judge in judged]
+    scales = [TWO if "not_supported" in labels else most for labels in said]
+    groups = [example_of(rows[n]) for n, _ in parts]
+    weights = [rows[n].weight for n, _ in parts]
+    basis = Basis(groups if len(set(groups)) < len(groups) else None, weights if len(set(weights)) > 1 else None)
+    checked = tuple(
+        _checked(judge, rows, parts, read[scale], basis) for judge, scale in zip(judged, scales, strict=True)
+    )
+    known = Counter(label for label in whole.human if label)
+    return JudgeCheck(
+        len(rows),
+        len(parts),
+        most,
+        {label: known.get(label, 0) for label in most},
+        whole.human.count(""),
+        fleiss_kappa(counts, basis.weights) if several else None,
+        checked,
+        tuple(_pairs(read, said, scales, basis)),
+        stopped,
+        calls or {},
+        bare=sum(not row.passages for row in rows) if any(not judge.recorded for judge in judged) else 0,
+        annotators_alpha=alphas(whole.people, most, basis.weights) if several else {},
+        ceiling=ceiling(whole.people, most, groups, basis.weights) if several else None,
+        weighted=basis.weights is not None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PeoplesLabels:
+    """What people say of every labelled part, on one scale.
+
+    Attributes:
+        scale: two or three labels.
+        people: annotator -> label, a part each.
+        human: what most say, a part each; "" = they are split.
+    """
+
+    scale: tuple[str, ...]
+    people: Sequence[Mapping[str, str]]
+    human: Sequence[str]
+
+    @classmethod
+    def of(cls, rows: Sequence[Labelled], scale: tuple[str, ...]) -> _PeoplesLabels:
+        people = people_of(rows, scale)
+        return cls(scale, people, [majority(list(part.values())) for part in people])
+
+
+def _joined(people: Sequence[Mapping[str, str]], verdicts: Sequence[str]) -> list[dict[str, str]]:
+    """The labels of parts with a judge among those who gave them; "" = it gave none."""
+    return [{**part, "": said} if said else dict(part) for part, said in zip(people, verdicts, strict=True)]
+
+
+def _checked(
+    judged: JudgeAnswers,
+    rows: Sequence[Labelled],
+    parts: Sequence[tuple[int, int]],
+    labels: _PeoplesLabels,
+    basis: Basis,
+) -> CheckedJudge:
+    human, scale = labels.human, labels.scale
+    answers = [on(judged.verdicts[n][m].label, scale) for n, m in parts]
+    both = [k for k, (label, other) in enumerate(zip(human, answers, strict=True)) if label and other]
+    labelled = [k for k, label in enumerate(human) if label]
+    verdict = {k: judged.verdicts[n][m] for k, (n, m) in enumerate(parts)}
+    without = Counter(verdict[k].reason for k in labelled if not answers[k])
+    columns = dict.fromkeys(name for row in rows for name in row.segments)
+    segments = {}
+    for name in columns:
+        values = sorted({rows[parts[k][0]].segments[name] for k in both if name in rows[parts[k][0]].segments})
+        mine = {v: [k for k in both if rows[parts[k][0]].segments.get(name) == v] for v in values}
+        segments[name] = {v: _over(ks, human, answers, scale, basis) for v, ks in mine.items() if len(ks) >= ALL_FEWEST}
+    differs = [
+        Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
+        for k in both
+        if human[k] != answers[k]
+        for n, m in [parts[k]]
+    ]
+    plain_human, plain = ([on(label, TWO) if label else "" for label in each] for each in (human, answers))
+    right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
+    sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
+    return CheckedJudge(
+        judged,
+        _over(both, human, answers, scale, basis),
+        _over(both, plain_human, plain, TWO, basis),
+        segments,
+        dict(without.most_common()),
+        detection(right, passed, *basis.at(both)),
+        probabilities(
+            [human[k] == "supported" for k, _ in sure], [p for _, p in sure], *basis.at([k for k, _ in sure])
+        ),
+        tuple(sorted(differs, key=_badness)),
+        alternatives(labels.people, answers, basis.weights),
+        alphas(_joined(labels.people, answers), scale, basis.weights),
+        {parts[k]: plain_human[k] == plain[k] for k in both},
+    )
+
+
+def _over(
+    places: Sequence[int], human: Sequence[str], answers: Sequence[str], scale: Sequence[str], basis: Basis
+) -> Agreement:
+    people, judge = ([each[k] for k in places] for each in (human, answers))
+    return agreement(people, judge, scale, *basis.at(places))
+
+
+def _badness(differs: Differs) -> tuple[int, float]:
+    """What people called wrong and the judge let pass comes first, the surest verdicts of each kind before others."""
+    judged, p = differs.verdict.label, differs.verdict.p
+    kind = 0 if judged == "supported" else 1 if differs.human == "supported" else 2
+    sure = 0.0 if p is None else p if judged == "supported" else 1 - p
+    return kind, -sure
+
+
+def _pairs(
+    read: Mapping[tuple[str, ...], _PeoplesLabels],
+    said: Sequence[Sequence[str | None]],
+    scales: Sequence[tuple[str, ...]],
+    basis: Basis,
+) -> list[JudgePair]:
+    """Every two judges, on the scale that both know."""
+    pairs = []
+    for base, new in combinations(range(len(said)), 2):
+        scale = min(scales[base], scales[new], key=len)
+        human, (theirs, mine) = read[scale].human, ([on(one, scale) for one in said[k]] for k in (base, new))
+        both = [k for k in range(len(human)) if theirs[k] and mine[k]]
+        known = [k for k in both if human[k]]
+        people, new_side, base_side = ([each[k] for k in known] for each in (human, mine, theirs))
+        gain = difference(people, new_side, base_side, *basis.at(known))
+        pairs.append(JudgePair(new, base, _over(both, theirs, mine, scale, basis), gain))
+    return pairs

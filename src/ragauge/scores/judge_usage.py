@@ -1,0 +1,360 @@
+"""What judging a run took, and how firm the verdicts are.
+
+What judging a run has cost: by judge, model, question, metric and example.
+
+Where it comes from how far a judge errs, and what to do where it is not known, in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragauge.core.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    CoverFacts,
+    CriteriaFacts,
+    Evidence,
+    FactsOf,
+    GuessedFacts,
+    ReferenceFacts,
+    RelevanceFacts,
+    SimilarityFacts,
+)
+from ragauge.core.response import Run
+from ragauge.scores.gather import Visit
+from ragauge.scores.label_scores import TOLD
+from ragauge.scores.results.judge_usage import AskedOf, JudgeSpread, JudgeUse, Paid, added
+from ragauge.scores.results.summary import Summary
+from ragauge.stats.judge_error import JudgeMeanError
+
+
+@dataclass(slots=True)
+class UseGatherer:
+    """Counts questions, verdicts and replies of the responses that pass by.
+
+    Attributes:
+        hybrid: whether the verdicts are a hybrid judge's.
+    """
+
+    hybrid: bool = False
+    questions: int = 0
+    lacking: int = 0
+    replies: int = 0
+    verdicts: int = 0
+    local: int = 0
+    spared: int = 0
+    parted: int = 0
+    both: int = 0
+    same: int = 0
+    empty: int = 0
+    unnamed: int = 0
+
+    def add(self, visit: Visit) -> None:
+        """Counts what was found about a response."""
+        for evidence in visit.evidence.values():
+            self.questions += 1
+            if lacks(evidence):
+                self.lacking += 1
+                self.empty += evidence.facts is None or not _verdicts(evidence.facts)
+            self.replies += len(evidence.reply_keys)
+            self.parted += _parted(evidence.facts)
+            if isinstance(evidence.facts, AnswerFacts | ReferenceFacts):
+                self.unnamed += evidence.facts.unnamed
+            if self.hybrid and evidence.facts is not None:
+                self._mixed(evidence, evidence.facts)
+
+    def _mixed(self, evidence: Evidence, facts: FactsOf) -> None:
+        sure = _probabilities(facts)
+        self.verdicts += len(sure)
+        self.local += sum(p is not None for p in sure)  # the model gives no probabilities
+        self.spared += bool(sure) and not evidence.reply_keys
+        if isinstance(facts, AnswerFacts | ReferenceFacts | RelevanceFacts):
+            self.both += facts.both
+            self.same += facts.same
+
+    def found(
+        self, asked: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
+    ) -> JudgeUse:
+        """What was counted, with what was paid, and with the replies of further repeats."""
+        verdicts = self.verdicts if self.hybrid else None
+        replies = self.replies + more_replies
+        return JudgeUse(
+            asked,
+            self.questions,
+            self.lacking,
+            replies,
+            verdicts,
+            self.local,
+            self.spared,
+            spread,
+            self.parted,
+            self.both,
+            self.same,
+            self.empty,
+            self.unnamed,
+        )
+
+
+MISSING = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)  # see `engine.measuring`
+VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
+
+
+def commonest_reason(summaries: Iterable[Summary]) -> str:
+    """Why most scores lack verdicts, as it first stands; "" where none says.
+
+    Of a metric that lacks values for other reasons too, only those count that name a missing verdict.
+    """
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for summary in summaries:
+        failed_alone = summary.failed and not (summary.undefined or summary.not_applicable or summary.not_read)
+        for text, count in summary.reasons.items():
+            found = MISSING.search(text)
+            if found is not None or failed_alone:
+                reason = text if found is None else found[1]
+                alike = VARYING.sub("", reason)
+                counts[alike] += count
+                first.setdefault(alike, reason)
+    return first[counts.most_common(1)[0][0]] if counts else ""
+
+
+def lacks(evidence: Evidence) -> bool:
+    """Whether a verdict that was asked for is missing."""
+    return evidence.status != "ok" or evidence.facts is None or misses(evidence.facts)
+
+
+def _verdicts(facts: FactsOf) -> bool:
+    """Whether there is any verdict at all."""
+    match facts:
+        case AnswerFacts():
+            said = facts.address is not None or facts.refuse is not None
+            return said or any(claim.status == "ok" for claim in facts.claims)
+        case ReferenceFacts():
+            return any(claim.supporting is not None for claim in facts.claims)
+        case RelevanceFacts():
+            return any(rating.relevant is not None for rating in facts.ratings)
+        case AgreementFacts():
+            return any(verdict is not None for verdict in (*facts.answer, *facts.reference))
+        case CoverFacts():
+            return any(met is not None for met in facts.met)
+        case CriteriaFacts():
+            return any(verdict.met is not None for verdict in facts.verdicts)
+        case GuessedFacts():
+            return any(cosine is not None for cosine in facts.cosines)
+        case SimilarityFacts():
+            return facts.cosine is not None
+
+
+def misses(facts: FactsOf) -> bool:
+    """Whether facts lack a verdict."""
+    match facts:
+        case AnswerFacts():
+            failed = any(claim.status == "failed" for claim in facts.claims)
+            said = {"address": facts.address is not None, "refuse": facts.refuse is not None or bool(facts.unread)}
+            return failed or not all(there or name in facts.unasked for name, there in said.items())
+        case ReferenceFacts():
+            return any(claim.supporting is None for claim in facts.claims)
+        case RelevanceFacts():
+            return any(rating.relevant is None for rating in facts.ratings)
+        case AgreementFacts():
+            return None in facts.answer or None in facts.reference
+        case CoverFacts():
+            return None in facts.met
+        case CriteriaFacts():
+            return any(verdict.met is None for verdict in facts.verdicts)
+        case GuessedFacts():
+            return None in facts.cosines
+        case SimilarityFacts():
+            return facts.cosine is None and not facts.blank
+
+
+def _parted(facts: FactsOf | None) -> int:
+    """Claims without support whose passages went out in several calls; a hybrid judge's own half saw all at once."""
+    if isinstance(facts, AnswerFacts) and facts.parts > 1:
+        return sum(claim.status == "ok" and claim.p is None and not claim.supporting for claim in facts.claims)
+    if isinstance(facts, ReferenceFacts) and facts.parts > 1:
+        return sum(claim.p is None and claim.supporting == () for claim in facts.claims)
+    return 0
+
+
+def _probabilities(facts: FactsOf) -> list[float | None]:
+    """The probability of each verdict on a claim or passage."""
+    match facts:
+        case AnswerFacts():
+            return [claim.p for claim in facts.claims if claim.status == "ok"]
+        case ReferenceFacts():
+            return [claim.p for claim in facts.claims]
+        case RelevanceFacts():
+            return [rating.p for rating in facts.ratings]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCost:
+    """What a metric's questions have cost.
+
+    Attributes:
+        metric: printed name.
+        questions: what it needs to have asked.
+        paid: the calls of these questions, whoever else needs them.
+        alone: the calls of those questions that no other metric of the run needs: what leaving it out would save.
+        shared_with: other metrics that need one of its questions.
+    """
+
+    metric: str
+    questions: tuple[str, ...]
+    paid: Paid
+    alone: Paid
+    shared_with: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCost:
+    """What one judge has cost.
+
+    Attributes:
+        judge_id: who; "" for calls that no judge made.
+        asked: by question and model.
+        metrics: by metric, in the order of the report; metrics that ask nothing are left out.
+    """
+
+    judge_id: str
+    asked: tuple[AskedOf, ...]
+    metrics: tuple[MetricCost, ...]
+
+    @property
+    def paid(self) -> Paid:
+        """All its calls."""
+        return added([question.paid for question in self.asked])
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCost:
+    """What judging one response has cost."""
+
+    query_id: str
+    repeat: int
+    paid: Paid
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """What judging a run has cost.
+
+    Attributes:
+        run: whose responses.
+        judges: one a judge that has judged it.
+        examples: responses that calls were made for, the most expensive first; replies that others reuse stay with
+            the response that paid.
+    """
+
+    run: Run
+    judges: tuple[JudgeCost, ...]
+    examples: tuple[ExampleCost, ...]
+
+    @property
+    def paid(self) -> Paid:
+        """All calls of all judges."""
+        return added([judge.paid for judge in self.judges])
+
+    @property
+    def models(self) -> dict[str, Paid]:
+        """By model."""
+        by_model: dict[str, Paid] = {}
+        for question in (asked for judge in self.judges for asked in judge.asked):
+            by_model[question.model] = by_model.get(question.model, Paid()) + question.paid
+        return by_model
+
+
+def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -> tuple[MetricCost, ...]:
+    """What each metric's questions have cost.
+
+    Args:
+        needs: printed name -> questions that it needs.
+        asked: calls by question and model.
+    """
+    by_question: dict[str, Paid] = {}
+    for cost in asked:
+        by_question[cost.question] = by_question.get(cost.question, Paid()) + cost.paid
+    costs = []
+    for metric, questions in needs.items():
+        others = {name: set(theirs) for name, theirs in needs.items() if name != metric}
+        taken = set().union(*others.values())
+        costs.append(
+            MetricCost(
+                metric,
+                tuple(questions),
+                added([by_question.get(question, Paid()) for question in questions]),
+                added([by_question.get(question, Paid()) for question in questions if question not in taken]),
+                tuple(name for name, theirs in others.items() if theirs & set(questions)),
+            )
+        )
+    return tuple(costs)
+
+
+OWN = "own:"
+LABELLED = (*TOLD, "unsupported")  # metrics that labels of claims tell of
+
+
+def unchecked(spec: str = "") -> str:
+    """That nothing is known, and how to know it.
+
+    Args:
+        spec: of the judge; "" where it is not known.
+    """
+    how = f"ragauge judge check FILE --judge {spec or 'JUDGE'}"
+    if spec.startswith(OWN):
+        how = f'rg.check_judge(FILE, judge=model, judge_name="{spec.removeprefix(OWN)}")'
+    return (
+        "How far it errs, and how often it agrees with people on your data, is not known before it is checked: "
+        f"intervals are of sampling alone. To know it, label 50 or more claims yourself, then {how} holds its verdicts "
+        f"against them, and intervals of {listed(LABELLED)} include its error from then on."
+    )
+
+
+def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+    """Where the error comes from, of the metrics of which it is known; "" for none.
+
+    >>> known = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
+    >>> origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
+    "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
+    """
+    by_origin: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in errors:
+            by_origin.setdefault(errors[metric].origin, []).append(metric)
+    if not by_origin:
+        return ""
+    said = "; ".join(f"of {listed(names)} from {origin}" for origin, names in by_origin.items())
+    apart = disagreements({metric: errors[metric] for metric in metrics if metric in errors})
+    return " ".join((f"The judge's error: {said}.", *apart))
+
+
+def disagreements(errors: Mapping[str, JudgeMeanError]) -> tuple[str, ...]:
+    """That files of labels disagree, a sentence each, and what that means for the intervals."""
+    return tuple(dict.fromkeys(error.disagreement for error in errors.values() if error.disagreement))
+
+
+def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+    """Of which metrics that a judge was asked for its error is not known, where it is of others; "" for none."""
+    without = [metric for metric in metrics if metric not in errors]
+    if not errors or not without:
+        return ""
+    words = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
+    told = [metric for metric in without if metric in LABELLED]
+    if not told:
+        return words
+    return f"{words} Labels that say contradicted or not_in_context tell of {listed(told)}: ragauge judge check FILE."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])

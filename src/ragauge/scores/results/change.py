@@ -1,0 +1,174 @@
+"""One metric in two runs: what every comparison says of a metric.
+
+`compare`, a scorecard's baseline and the diagnosis read the same values, so that they cannot say different things.
+
+What a difference between two runs is called, and when it may be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragauge.scores.results.overview import MeanEstimate
+from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.weighted import Interval
+
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+SAME, UNKNOWN = "no change seen", "not enough data"
+LEAST_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
+
+
+def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
+    """What the interval of a difference says, before anything is corrected for multiple comparisons.
+
+    Better or worse where the whole interval, including judge error where that is known, lies on that side of 0, and no
+    failed score, wherever it might lie, could turn the sign.
+
+    Args:
+        direction: of the metric: higher, lower or neither.
+        difference: new − base, over how many examples; without an interval nothing is known.
+        sums: the least and greatest sum of differences that failed scores allow.
+        units: what is independent: examples, or their clusters.
+    """
+    interval = difference.widest
+    if interval is None:
+        return UNKNOWN
+    if interval.low <= 0 <= interval.high:
+        return SAME if units >= LEAST_SEEN else UNKNOWN
+    rose = interval.low > 0
+    if not (sums[0] > 0 if rose else sums[1] < 0):
+        return UNKNOWN
+    good = {"higher": rose, "lower": not rose}.get(direction)
+    return CHANGED if good is None else BETTER if good else WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEffect:
+    """How large a difference is, apart from its unit.
+
+    Attributes:
+        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
+        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
+        interval: of the value; None where there is none.
+    """
+
+    name: str
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleDelta:
+    """One example under a change: its score in the baseline and in this run."""
+
+    query_id: str
+    base: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLoss:
+    """What a metric lost in some examples, and in all others.
+
+    Attributes:
+        segment: "column=value", or "column=value or value".
+        inside: difference over its examples.
+        outside: difference over the others.
+        n: examples in it, scored in both runs.
+    """
+
+    segment: str
+    inside: float
+    outside: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentDrop(SegmentLoss):
+    """Where a metric got worse most: one value of a segment column against all other examples.
+
+    Attributes:
+        among: two or three values of the column that carry most of the loss together; None where this one does alone,
+            or three do not.
+    """
+
+    among: SegmentLoss | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric in two runs, over the examples that both scored, or over those of one segment.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither is better.
+        kind: rate, mean or amount.
+        base: mean of the baseline, label-corrected where there is `rectified`; None without examples.
+        new: mean of the new run, over the same examples, likewise.
+        difference: new − base with its interval; n counts the pairs.
+        p_value: of no difference, for this metric alone; None where nothing can be tested.
+        corrected: over the family, by the correction chosen; what a verdict takes.
+        holm: by Holm, over the family.
+        discovery: by Benjamini and Hochberg, over the same family.
+        test: name of the test.
+        effect: its size; None where it has none, and of segments.
+        wins: examples that got better; of a metric without direction, that rose.
+        ties: examples that stayed the same.
+        losses: examples that got worse, or fell.
+        failed: examples left out because a score failed in one run or both.
+        verdict: better, worse, changed (neither way is better), no change seen, or not enough data; by `rectified`
+            where there is one, as p_value is, else by `difference`.
+        alone: the verdict that the interval gives by itself, before the correction for multiple comparisons.
+        moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
+        differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
+            nothing is paired, or people's labels decide.
+        where: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly
+            more than elsewhere.
+        detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
+            where nothing tells, of two samples, and of segments.
+        rectified: the difference that people would see; None below 50 examples that are labelled in both runs.
+        judge_base: the judge's own mean of the baseline, beside a label-corrected one.
+        judge_new: the judge's own mean of the new run, likewise.
+        labeled: examples that people scored, of the baseline and of the new run.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    base: float | None
+    new: float | None
+    difference: MeanEstimate
+    p_value: float | None
+    test: str
+    effect: ChangeEffect | None
+    wins: int
+    ties: int
+    losses: int
+    failed: int
+    verdict: str
+    alone: str
+    corrected: float | None = None
+    holm: float | None = None
+    discovery: float | None = None
+    moved: tuple[ExampleDelta, ...] = ()
+    differing: int | None = None
+    where: SegmentDrop | None = None
+    detectable: float | None = None
+    rectified: Rectified | None = None
+    judge_base: float | None = None
+    judge_new: float | None = None
+    labeled: tuple[int, int] = (0, 0)
+
+    @property
+    def decides(self) -> MeanEstimate:
+        """The difference that the verdict rests on: the rectified one where there is one, else that of the scores."""
+        if self.rectified is None:
+            return self.difference
+        return MeanEstimate(self.rectified.mean, self.rectified.interval, self.difference.n)
+
+    @property
+    def possible(self) -> bool:
+        """Whether its interval shows a change that does not outlast the correction for multiple comparisons."""
+        return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone

@@ -1,0 +1,322 @@
+"""What comparing runs with a baseline found, as plain values that every report renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.core.response import Run
+from ragauge.scores.results.change import BETTER, CHANGED, SAME, WORSE, MetricChange
+from ragauge.scores.results.findings import Finding
+from ragauge.scores.results.overview import MeanEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Which examples two runs have in common, by query_id.
+
+    Attributes:
+        n: examples in both; of two samples of traffic, those that both happen to have.
+        only_new: how many are only in the new run.
+        only_base: how many are only in the baseline; None where a filter left open which of them count.
+        ids_new: the first of those only in the new run.
+        ids_base: the first of those only in the baseline.
+        paired: whether the runs are compared example by example; else as two samples.
+        clusters: how many clusters the examples come in; None where none is declared.
+    """
+
+    n: int
+    only_new: int
+    only_base: int | None
+    ids_new: tuple[str, ...] = ()
+    ids_base: tuple[str, ...] = ()
+    paired: bool = True
+    clusters: int | None = None
+
+    @property
+    def here(self) -> int:
+        """Examples of the new run that no pair holds: of two samples all."""
+        return self.only_new if self.paired else self.only_new + self.n
+
+    @property
+    def there(self) -> int:
+        """Those of the baseline."""
+        return (self.only_base or 0) + (0 if self.paired else self.n)
+
+    @property
+    def pairs(self) -> int:
+        """Examples compared one by one; 0 of two samples."""
+        return self.n if self.paired else 0
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentChange:
+    """One metric in one segment.
+
+    Attributes:
+        column: segment column.
+        value: its value.
+        change: over the examples with it.
+        whole: the difference over all examples; None without any.
+    """
+
+    column: str
+    value: str
+    change: MetricChange
+    whole: float | None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the segment got worse while the metric as a whole did not fall."""
+        if self.whole is None or self.change.difference.mean is None:
+            return False
+        return self.change.difference.mean * self.whole <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class AmountChange:
+    """Latency, tokens or cost: quantiles of each run over the examples that both recorded.
+
+    Attributes:
+        metric: printed name.
+        base: 0.5 and 0.95 -> quantile of the baseline with its interval.
+        new: likewise of the new run.
+        n: examples.
+    """
+
+    metric: str
+    base: Mapping[float, MeanEstimate]
+    new: Mapping[float, MeanEstimate]
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """A score that flipped, from 1 to 0 or back, of a metric that knows no other values here."""
+
+    metric: str
+    base: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one run did with an example.
+
+    Attributes:
+        failed: whether it failed.
+        cause: why; "" when it did not fail, or nothing decided.
+        decided_by: the facts that decided, in words.
+        answer: None where none was recorded.
+    """
+
+    failed: bool
+    cause: str = ""
+    decided_by: str = ""
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An example that flipped.
+
+    Attributes:
+        query_id: of the example.
+        query: its question.
+        change: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
+        scores: those that flipped.
+        base: the baseline's side.
+        new: the new run's.
+    """
+
+    query_id: str
+    query: str
+    change: float
+    scores: tuple[Flipped, ...]
+    base: Side
+    new: Side
+
+    @property
+    def lost(self) -> bool:
+        """Whether it got worse."""
+        return self.change < 0 or (self.change == 0 and self.new.failed and not self.base.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """The examples that flipped.
+
+    Attributes:
+        lost: how many got worse.
+        gained: how many did not.
+        newly_failed: examples that failed now and did not before.
+        mended: examples that failed before and do not now.
+        shown: those that lost most first, those that gained most last, up to a limit.
+    """
+
+    lost: int = 0
+    gained: int = 0
+    newly_failed: int = 0
+    mended: int = 0
+    shown: tuple[Flip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting by its path, such as retriever.k, with its value in each run."""
+
+    path: str
+    base: Any = None
+    new: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDiff:
+    """What differs between the settings of two runs."""
+
+    added: tuple[Setting, ...] = ()
+    removed: tuple[Setting, ...] = ()
+    changed: tuple[Setting, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.removed) + len(self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failed examples by cause before and now, among the examples compared; none where two rules decided them.
+
+    Attributes:
+        base: cause ("" = none named) -> failed examples of the baseline, most frequent first.
+        new: of the new run.
+        failed_base: how many failed in the baseline.
+        failed_new: how many fail now.
+        same_rule: whether one version of the rule decided in both runs what failed; otherwise nothing is counted.
+    """
+
+    base: Mapping[str, int] = field(default_factory=dict)
+    new: Mapping[str, int] = field(default_factory=dict)
+    failed_base: int = 0
+    failed_new: int = 0
+    same_rule: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """One run against a baseline: what `compare` finds, and what a scorecard with a baseline carries.
+
+    A scorecard's has no segments, amounts, flips, settings, findings or warnings: the card has what it shows of them.
+
+    Attributes:
+        base: the baseline.
+        run: the new run.
+        matched: which examples they have in common.
+        metrics: one a metric that both have, in the order asked.
+        segments: one a metric and segment value, those that got worse first.
+        amounts: latency, tokens and cost beside quality.
+        flips: examples that flipped.
+        settings: what differs between the configurations.
+        failures: by cause, before and now.
+        findings: what the metrics say together about the change.
+        warnings: what the reader must know before believing a number.
+        newly_unanswered: calls of the system that failed and did not in the baseline, of the examples in both.
+        calls: whether more calls failed, where `metrics` does not say so, as those of a scorecard; None else.
+    """
+
+    base: Run
+    run: Run
+    matched: Matched
+    metrics: tuple[MetricChange, ...]
+    segments: tuple[SegmentChange, ...] = ()
+    amounts: tuple[AmountChange, ...] = ()
+    flips: Flips = field(default_factory=Flips)
+    settings: ConfigDiff = field(default_factory=ConfigDiff)
+    failures: Failures = field(default_factory=Failures)
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    newly_unanswered: int = 0
+    calls: MetricChange | None = None
+
+    @property
+    def changes(self) -> tuple[MetricChange, ...]:
+        """What decides: the metrics, and whether more calls failed."""
+        return self.metrics if self.calls is None else (*self.metrics, self.calls)
+
+    @property
+    def verdict(self) -> str:
+        """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments.
+
+        Quality decides: where any was measured and none moved, other latency, tokens or cost are a change, and make the
+        run neither better nor worse. Where there is nothing else they decide. A run that lost every answer is worse.
+        """
+        if self.newly_unanswered and self.newly_unanswered == self.matched.n:
+            return WORSE
+        quality, amounts = self._verdicts(amounts=False), self._verdicts(amounts=True)
+        if self.quality_measured and not {WORSE, BETTER} & quality and {WORSE, BETTER, CHANGED} & amounts:
+            return CHANGED
+        verdicts = quality if self.quality_measured else quality | amounts
+        if {WORSE, BETTER} <= verdicts:
+            return "mixed"
+        whole = {metric.verdict for metric in self.changes if metric.kind != "amount" or not self.quality_measured}
+        order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
+        return next((verdict for verdict in order if verdict in verdicts), "not enough data")
+
+    @property
+    def quality_measured(self) -> bool:
+        """Whether any metric but latency, tokens and cost was scored on examples of both runs."""
+        return any(change.kind != "amount" and change.difference.n for change in self.changes)
+
+    def decides(self, change: MetricChange) -> bool:
+        """Whether a metric counts for the verdict: latency, tokens and cost where no quality was measured."""
+        return change.kind != "amount" or not self.quality_measured
+
+    def _verdicts(self, *, amounts: bool) -> set[str]:
+        every = [*self.changes, *(part.change for part in self.segments)]
+        return {change.verdict for change in every if (change.kind == "amount") == amounts}
+
+    @property
+    def worse(self) -> tuple[MetricChange, ...]:
+        """The metrics that got worse, in the order asked, failed calls last."""
+        return tuple(change for change in self.changes if change.verdict == WORSE)
+
+    @property
+    def worse_segments(self) -> tuple[SegmentChange, ...]:
+        """The segments that got worse, the most first."""
+        return tuple(part for part in self.segments if part.change.verdict == WORSE)
+
+    @property
+    def possible_segments(self) -> tuple[SegmentChange, ...]:
+        """Segments whose own interval lies on the worse side, which may be chance among so many comparisons.
+
+        Those of metrics that got worse as a whole are left out: they say nothing new.
+        """
+        whole = {change.metric for change in self.metrics if change.verdict == WORSE}
+        return tuple(
+            part
+            for part in self.segments
+            if part.change.possible and part.change.alone == WORSE and part.change.metric not in whole
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One baseline and the runs held against it, corrected as one family of tests.
+
+    Attributes:
+        base: the baseline.
+        judge_id: whose verdicts; "" = nobody was asked.
+        runs: one comparison a run, in the order given.
+        level: of the intervals; 1 − level is what a corrected p-value is held against.
+        tests: how many tests the metrics' family has, over all runs.
+        segment_tests: how many that of metrics × segments has.
+        correction: of the p-values for multiple comparisons: holm, bh or none.
+    """
+
+    base: Run
+    judge_id: str
+    runs: tuple[RunComparison, ...]
+    level: float = 0.95
+    tests: int = 0
+    segment_tests: int = 0
+    correction: str = "holm"

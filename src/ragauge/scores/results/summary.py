@@ -1,0 +1,112 @@
+"""One metric's result over many examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ragauge.metrics.facts import SYSTEM_FAILED
+from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.weighted import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed + not_read = n.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither.
+        kind: rate, mean or amount.
+        n: examples.
+        scored: with a value.
+        undefined: 0/0 through what the system did.
+        not_applicable: an input is lacking.
+        failed: a fact could not be had.
+        mean: macro, over the scored examples, weighted; None when none is scored. With enough human labels it is the
+            label-corrected mean.
+        interval: of the mean; None for fewer than two scored examples.
+        micro: sum of numerators over sum of denominators; None where it does not apply.
+        low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
+            that is lower still; None when there are no values.
+        high: greatest such mean.
+        quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
+        reasons: why examples have no value -> how many, most frequent first.
+        judged: the interval including judge error; None where nobody judged, or how far the judge errs is not known.
+        rectified: the label-corrected mean, how it was made; None below 50 labelled examples.
+        judge_mean: the judge's own mean where labels correct it; else None.
+        judge_interval: the sampling interval of the judge's own mean; else None.
+        failure: the most frequent reason why scores failed; "" where none did.
+        not_read: the judge cannot read texts of their language and layout.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    n: int
+    scored: int
+    undefined: int
+    not_applicable: int
+    failed: int
+    mean: float | None
+    interval: Interval | None
+    micro: float | None = None
+    low: float | None = None
+    high: float | None = None
+    quantiles: Mapping[float, float] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    judged: Interval | None = None
+    rectified: Rectified | None = None
+    judge_mean: float | None = None
+    judge_interval: Interval | None = None
+    failure: str = ""
+    not_read: int = 0
+
+    def corrected_by(self, labels: Rectified | None) -> Summary:
+        """The summary whose mean and interval are the label-corrected ones, with the judge's own beside them.
+
+        What failed scores could change moves with the mean. The micro average and the interval with judge error are
+        the judge's alone, and go.
+        """
+        if labels is None or self.mean is None:
+            return self
+        low, high = (None if end is None else labels.mean + end - self.mean for end in (self.low, self.high))
+        return replace(
+            self,
+            mean=labels.mean,
+            interval=labels.interval,
+            micro=None,
+            low=low,
+            high=high,
+            judged=None,
+            rectified=labels,
+            judge_mean=self.mean,
+            judge_interval=self.interval,
+        )
+
+    @property
+    def uncorrected(self) -> Summary:
+        """The judge's own summary, before labels corrected it."""
+        if self.judge_mean is None or self.mean is None:
+            return self
+        by = self.judge_mean - self.mean
+        low, high = (None if end is None else end + by for end in (self.low, self.high))
+        return replace(self, mean=self.judge_mean, interval=self.judge_interval, low=low, high=high)
+
+    @property
+    def inapplicable(self) -> bool:
+        """Whether it applies to no example: all lack an input, but for those whose call failed, which tell nothing."""
+        lost = sum(count for why, count in self.reasons.items() if why.startswith(SYSTEM_FAILED))
+        return self.not_applicable > 0 and not self.scored + self.undefined and self.failed == min(lost, self.failed)
+
+    @property
+    def lacks(self) -> str:
+        """The most frequent reason why it does not apply; "" where none is known."""
+        return next((why for why in self.reasons if not why.startswith(SYSTEM_FAILED)), "")
+
+    @property
+    def widest(self) -> Interval | None:
+        """The interval with all that is known of its errors: with the judge's where there is one."""
+        return self.judged or self.interval

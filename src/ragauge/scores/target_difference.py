@@ -1,0 +1,45 @@
+"""A change that is to be seen, as people type it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from ragauge.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class WantedChange:
+    """The change of a metric that two runs are to show.
+
+    Attributes:
+        amount: above 0.
+        relative: whether it is a share of the metric's mean; else it is in the metric's unit.
+    """
+
+    amount: float
+    relative: bool
+
+    @classmethod
+    def read(cls, given: str) -> Self:
+        """A share of a mean, or points: hundredths of the metric's unit.
+
+        Raises:
+            UsageError: another form, or nothing above 0.
+
+        >>> WantedChange.read("3 points").of(0.8), round(WantedChange.read("5%").of(0.8), 3)
+        (0.03, 0.04)
+        """
+        unit = given.strip()
+        number = unit.removesuffix("%").removesuffix("points").removesuffix("point").strip()
+        try:
+            amount = float(number) / 100
+        except ValueError:
+            amount = 0.0
+        if not 0 < amount < float("inf") or not unit.endswith(("%", "point", "points")):
+            raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {given!r}.')
+        return cls(amount, unit.endswith("%"))
+
+    def of(self, mean: float) -> float:
+        """The change of a metric with this mean, in its unit."""
+        return self.amount * abs(mean) if self.relative else self.amount

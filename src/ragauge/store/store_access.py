@@ -1,0 +1,388 @@
+"""The one way into a store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from ragauge.store.calls import Calls
+    from ragauge.store.cards import Cards, Charts
+    from ragauge.store.causes import Causes, Listings
+    from ragauge.store.check_log import CheckLog
+    from ragauge.store.database import Database
+    from ragauge.store.erasing import Erasing
+    from ragauge.store.evaluations import RunEvaluations
+    from ragauge.store.evidence import Evidences
+    from ragauge.store.example_index import ExampleIndexes
+    from ragauge.store.example_list import ExampleList
+    from ragauge.store.inbox import Inbox
+    from ragauge.store.integrity import Integrity
+    from ragauge.store.jobs import Jobs
+    from ragauge.store.judges import Checks, Judges
+    from ragauge.store.labels import Draws, Labels
+    from ragauge.store.ledger import Ledger
+    from ragauge.store.memory import Memory
+    from ragauge.store.monitors import Monitors
+    from ragauge.store.own_metrics import OwnMetrics
+    from ragauge.store.periods import Periods
+    from ragauge.store.question_runs import QuestionRuns
+    from ragauge.store.replies import Replies
+    from ragauge.store.returns import Returns
+    from ragauge.store.run_collection import Collecting
+    from ragauge.store.run_import import Imports
+    from ragauge.store.run_list import RunList
+    from ragauge.store.run_log import Baselines, RunLog, Summaries
+    from ragauge.store.runs import Runs
+    from ragauge.store.scores import Scores
+    from ragauge.store.sets import Sets, Texts
+    from ragauge.store.studies import Studies
+    from ragauge.store.vectors import Vectors
+    from ragauge.store.verdicts import StoredControls, Verdicts
+
+DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
+T = TypeVar("T")
+_ONLY_READS: ContextVar[bool] = ContextVar("whether what is done now changes no store", default=False)
+_SERVED: ContextVar[tuple[str, Store] | None] = ContextVar("the store that is open, and how it was named", default=None)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where sets, runs, evidence and scores are kept; one attribute per area.
+
+    Used as a context manager, it closes itself.
+
+    Attributes:
+        url: where it is, absolute: another process opens the same store with it.
+        texts: passage texts, each once.
+        sets: eval sets.
+        runs: runs and their responses.
+        imports: which run some files became.
+        collecting: runs whose responses arrive one by one.
+        evidence: what judges found.
+        scores: scores.
+        causes: why examples failed.
+        verdicts: whether examples failed.
+        controls: what the judges of runs can read.
+        cards: scorecards as they were computed last.
+        charts: charts as they were drawn.
+        summaries: the last summary of each run.
+        replies: what models said.
+        calls: every attempt at a model.
+        judges: what is known about judges.
+        checks: what people and judges said of the same texts.
+        check_log: what checks of judges found, one after another.
+        listings: what is in the index of each run's system, where that is known.
+        baselines: names that stand for runs.
+        run_log: what is written about runs.
+        run_list: what lists say of runs.
+        evaluations: how far the last evaluation of each run is.
+        question_runs: one question in all runs.
+        example_list: the examples of runs as lists show them.
+        example_indexes: what those lists are sorted and filtered by.
+        studies: settings tried one against another.
+        vectors: of texts, by embedder and prefix.
+        labels: what people said of what was seen.
+        draws: what was drawn from runs to be labelled.
+        inbox: what came in from production, as it came.
+        ledger: what became of each trace.
+        monitors: where monitors stand, and what they raised.
+        integrity: whether all of it can be read.
+        jobs: what is done at certain times.
+        periods: days that people marked as good or bad.
+        returns: results that are given back.
+        own_metrics: what is known about metrics of the user's own.
+        erasing: what is kept of traces, to be deleted.
+    """
+
+    url: str
+    texts: Texts
+    sets: Sets
+    runs: Runs
+    imports: Imports
+    collecting: Collecting
+    evidence: Evidences
+    scores: Scores
+    causes: Causes
+    verdicts: Verdicts
+    controls: StoredControls
+    cards: Cards
+    charts: Charts
+    summaries: Summaries
+    replies: Replies
+    calls: Calls
+    judges: Judges
+    checks: Checks
+    check_log: CheckLog
+    listings: Listings
+    baselines: Baselines
+    run_log: RunLog
+    run_list: RunList
+    evaluations: RunEvaluations
+    question_runs: QuestionRuns
+    example_list: ExampleList
+    example_indexes: ExampleIndexes
+    studies: Studies
+    vectors: Vectors
+    labels: Labels
+    draws: Draws
+    inbox: Inbox
+    ledger: Ledger
+    monitors: Monitors
+    integrity: Integrity
+    jobs: Jobs
+    periods: Periods
+    returns: Returns
+    own_metrics: OwnMetrics
+    erasing: Erasing
+    _database: Database
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """A block whose writes, in all areas, are kept together or not at all."""
+        return _transaction(self._database)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """A block whose reads, in all areas, see the store as the first of them does, over one connection."""
+        return _reading(self._database)
+
+    def held(self, run_id: str) -> AbstractContextManager[bool]:
+        """A block that works on a run: True where nobody else does, in this process or another; nobody waits."""
+        return self._database.held(run_id)
+
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made under a key before; made now where it was not. Only a store that is served remembers.
+
+        Args:
+            key: what is asked for, with counts of the writes that could change it, read before it is made.
+            make: makes it.
+        """
+        return self._database.memory.get(key, make)
+
+    def of_run(self, run_id: str, what: Hashable, make: Callable[[], T]) -> T:
+        """What was made of a run; where the store is served, made once as long as nothing is written to the run.
+
+        Args:
+            run_id: of the run.
+            what: it is, with all that decides it beside the run.
+            make: makes it.
+        """
+        from ragauge.store.names import run_no
+
+        with self._database.read() as connection:
+            return self._database.of_run(connection, run_no(connection, run_id), what, make)
+
+    def close(self) -> None:
+        """Gives the connections back; of a store that is served, the end of its page does."""
+        served = _SERVED.get()
+        if served is None or served[1] is not self:
+            self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def _transaction(database: Database) -> Iterator[None]:
+    with database.write():
+        yield
+
+
+@contextmanager
+def _reading(database: Database) -> Iterator[None]:
+    with database.read():
+        yield
+
+
+@contextmanager
+def only_reading() -> Iterator[None]:
+    """A block that opens stores to read them: an older one is not upgraded on disk."""
+    token = _ONLY_READS.set(True)
+    try:
+        yield
+    finally:
+        _ONLY_READS.reset(token)
+
+
+def open_store(url: str = DEFAULT_URL) -> Store:
+    """Opens a store, making its folder and tables where they are missing and upgrading an older one.
+
+    An older one is copied beside itself before; within `only_reading`, or where it cannot be written to, an upgraded
+    temporary copy is opened in its place. One whose file or folder is read-only can be read; writing to it is a
+    StoreError.
+
+    Args:
+        url: sqlite:///PATH, or the path of a file.
+
+    Raises:
+        UsageError: the URL names no kind of store there is.
+        StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
+    """
+    from ragauge.store.database import Database
+    from ragauge.store.older import readable
+
+    served = _SERVED.get()
+    if served is not None and url in (served[0], served[1].url):
+        return served[1]
+    return _opened(Database(readable(url, only_reads=_ONLY_READS.get())))
+
+
+class ServedStore:
+    """A store that many read one after another and at once, such as the pages of a server.
+
+    Connections, compiled statements and what `Store.remembered` made are kept from one to the next; each begins its
+    own readings, so that none sees an old state of the store.
+
+    Args:
+        url: as `open_store` takes it.
+    """
+
+    def __init__(self, url: str) -> None:
+        from ragauge.store.older import readable
+
+        self._name, self._url = url, readable(url)
+        self._lock = threading.Lock()
+        self._file: tuple[object, ...] = ()
+        self._shared: tuple[Engine, Memory] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A block in which `open_store` gives one store, which its version was asked of once.
+
+        Raises:
+            StoreError: as `open_store` does.
+        """
+        from ragauge.store.database import Database
+
+        store = _opened(Database(self._url, self._shared_now()))
+        token = _SERVED.set((self._name, store))
+        try:
+            yield
+        finally:
+            _SERVED.reset(token)
+            store.close()
+
+    def _shared_now(self) -> tuple[Engine, Memory] | None:
+        """What is shared by who reads the file that is there now; None where nothing can be."""
+        from ragauge.store import sqlite
+        from ragauge.store.memory import Memory
+
+        url = sqlite.absolute(self._url)
+        access, stamp = sqlite.access_of(url), sqlite.stamp(url)
+        if stamp is None or access == "immutable":  # a new file, or one in which no change would be seen
+            return None
+        file = (access, stamp.inode)
+        with self._lock:
+            if self._shared is None or self._file != file:
+                if self._shared is not None:
+                    self._shared[0].dispose()
+                self._file, self._shared = file, (sqlite.engine_of(url, access, sqlite.PAGE_WAIT), Memory())
+            return self._shared
+
+
+def _opened(database: Database) -> Store:
+    """Every area of a database that was brought to this program's version."""
+    from ragauge.store.migrations.upgrade import upgrade
+
+    try:
+        database.prepare()
+        upgrade(database)
+    except BaseException:
+        database.close()
+        raise
+    store = _store(database)
+    if declared := store.own_metrics.list():
+        from ragauge.metrics.catalogue import register_stored
+
+        register_stored(declared)
+    return store
+
+
+def _store(database: Database) -> Store:
+    """Every area on one database."""
+    from ragauge.store.calls import Calls
+    from ragauge.store.cards import Cards, Charts
+    from ragauge.store.causes import Causes, Listings
+    from ragauge.store.check_log import CheckLog
+    from ragauge.store.erasing import Erasing
+    from ragauge.store.evaluations import RunEvaluations
+    from ragauge.store.evidence import Evidences
+    from ragauge.store.example_index import ExampleIndexes
+    from ragauge.store.example_list import ExampleList
+    from ragauge.store.inbox import Inbox
+    from ragauge.store.integrity import Integrity
+    from ragauge.store.jobs import Jobs
+    from ragauge.store.judges import Checks, Judges
+    from ragauge.store.labels import Draws, Labels
+    from ragauge.store.ledger import Ledger
+    from ragauge.store.monitors import Monitors
+    from ragauge.store.own_metrics import OwnMetrics
+    from ragauge.store.periods import Periods
+    from ragauge.store.question_runs import QuestionRuns
+    from ragauge.store.replies import Replies
+    from ragauge.store.returns import Returns
+    from ragauge.store.run_collection import Collecting
+    from ragauge.store.run_import import Imports
+    from ragauge.store.run_list import RunList
+    from ragauge.store.run_log import Baselines, RunLog, Summaries
+    from ragauge.store.runs import Runs
+    from ragauge.store.scores import Scores
+    from ragauge.store.sets import Sets, Texts
+    from ragauge.store.studies import Studies
+    from ragauge.store.vectors import Vectors
+    from ragauge.store.verdicts import StoredControls, Verdicts
+
+    return Store(
+        url=database.url,
+        texts=Texts(database),
+        sets=Sets(database),
+        runs=Runs(database),
+        imports=Imports(database),
+        collecting=Collecting(database),
+        evidence=Evidences(database),
+        scores=Scores(database),
+        causes=Causes(database),
+        verdicts=Verdicts(database),
+        controls=StoredControls(database),
+        cards=Cards(database),
+        charts=Charts(database),
+        summaries=Summaries(database),
+        replies=Replies(database),
+        calls=Calls(database),
+        judges=Judges(database),
+        checks=Checks(database),
+        check_log=CheckLog(database),
+        integrity=Integrity(database),
+        listings=Listings(database),
+        baselines=Baselines(database),
+        run_log=RunLog(database),
+        run_list=RunList(database),
+        evaluations=RunEvaluations(database),
+        question_runs=QuestionRuns(database),
+        example_list=ExampleList(database),
+        example_indexes=ExampleIndexes(database),
+        studies=Studies(database),
+        vectors=Vectors(database),
+        labels=Labels(database),
+        draws=Draws(database),
+        erasing=Erasing(database),
+        inbox=Inbox(database),
+        ledger=Ledger(database),
+        monitors=Monitors(database),
+        jobs=Jobs(database),
+        periods=Periods(database),
+        returns=Returns(database),
+        own_metrics=OwnMetrics(database),
+        _database=database,
+    )

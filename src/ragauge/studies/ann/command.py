@@ -1,0 +1,80 @@
+"""`ragauge ann`: what an index of vectors misses, and how fast it is; whether it still does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ragauge.studies.command import show_study, tell
+from ragauge.verbs import command_options as options
+from ragauge.verbs.command_output import check_outputs, show_result
+from ragauge.verbs.evaluate_options import AnnCheckOptions, AnnOptions
+
+STUDY = "study"  # the command that is meant where the first word is none
+HELP = {"help_option_names": ["--help"]}
+
+
+class StudyOrCheck(TyperGroup):
+    """`ragauge ann VECTORS …` makes a study; `ragauge ann check STUDY …` is a command of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Without a word the help of the study."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the first word names; with any other word the study."""
+        if args and args[0] != STUDY and args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        return "", self.commands[STUDY], args
+
+
+app = typer.Typer(
+    cls=StudyOrCheck,
+    no_args_is_help=False,
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    help="Say what an approximate index of vectors misses, and how fast it is at what recall.",
+)
+
+
+@app.command(
+    STUDY,
+    context_settings=HELP,
+    epilog="Whether an index that is in use still finds what it did: ragauge ann check --help",
+)
+@options.grouped
+def ann(wanted: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
+    """Say what an approximate index of vectors misses, and how fast it is at what recall.
+
+    Every setting is a trial of a study. The same command goes on with a study that was stopped.
+    """
+    from ragauge.studies.ann import verb as api
+
+    show_study(api.ann(**vars(replace(wanted, say=tell))), outputs, as_json=as_json)
+
+
+@app.command(context_settings=HELP)
+@options.grouped
+def check(
+    wanted: AnnCheckOptions,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
+        options.Before("store"),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask an index again over the vectors as they are now. Exit 0: pass, 3: fail, 4: not enough queries to tell.
+
+    Fit for a schedule: the run is kept, and `ragauge runs` lists it.
+    """
+    from ragauge.gating.gate_result import GateResult
+    from ragauge.studies.ann.verb import ann_check
+
+    check_outputs(outputs, GateResult)
+    found = ann_check(**vars(wanted))
+    show_result(found, outputs, as_json=as_json)
+    raise typer.Exit(found.exit_code)

@@ -1,0 +1,159 @@
+"""faiss: graph, inverted lists, scalar and product quantisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragauge.core.errors import MissingExtra
+from ragauge.studies.ann.index import GRAPH_LIMITS, AnnIndex
+
+if TYPE_CHECKING:
+    from ragauge.studies.ann.exact import Mask, VectorMetric, Vectors
+
+QUANTIZERS = {"int8": "QT_8bit", "int4": "QT_4bit", "float16": "QT_fp16"}
+
+
+class _FaissIndex(AnnIndex):
+    """What the indexes of faiss share. Under cosine, vectors and queries are scaled to length 1."""
+
+    filters = True
+
+    def __init__(self) -> None:
+        try:
+            import faiss
+        except ImportError:
+            raise MissingExtra("The index faiss", "faiss-cpu", "ann") from None
+        self._faiss: Any = faiss
+        self._index: Any = None
+        self._how: Any = None
+        self._selected: tuple[Any, Any] = (None, None)
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
+        import numpy as np
+
+        self._scaled = metric == "cosine"
+        kind = self._faiss.METRIC_L2 if metric == "l2" else self._faiss.METRIC_INNER_PRODUCT
+        rows: Any = np.ascontiguousarray(vectors, dtype=np.float32)
+        if self._scaled:
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows = rows / np.where(lengths == 0, 1, lengths)
+        self._index = self._made(rows, kind, {**self.defaults, **parameters})
+        if not self._index.is_trained:
+            self._index.train(rows)
+        self._index.add(rows)
+
+    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
+        if self._scaled:
+            query = query / ((query @ query) ** 0.5 or 1)  # a query of zeros stays as it is
+        threads = self._faiss.omp_get_max_threads()
+        self._faiss.omp_set_num_threads(1)  # a single query is not shared between threads
+        try:
+            found = self._index.search(query[None], k, params=self._asked(passing))[1][0]
+        finally:
+            self._faiss.omp_set_num_threads(threads)  # the process's own, for whoever else uses faiss
+        return found[found >= 0] if found[-1] < 0 else found  # -1: a place that is not filled
+
+    def _asked(self, passing: Mask | None) -> Any:
+        """How it is searched; a filter is prepared once for all queries."""
+        if passing is None:
+            return self._how
+        if self._selected[0] is not passing:
+            import numpy as np
+
+            bits = np.packbits(passing, bitorder="little")
+            selector = self._faiss.IDSelectorBitmap(bits)
+            how = self._parameters()
+            how.sel = selector
+            self._selected = (passing, (how, selector, bits))
+        return self._selected[1][0]
+
+    def _parameters(self) -> Any:
+        return self._faiss.SearchParameters()
+
+    def tune(self, **parameters: Any) -> None:
+        self._tuned = parameters
+        self._how, self._selected = self._parameters() if self.searched else None, (None, None)
+
+    def size(self) -> int | None:
+        sizes: list[int] = []
+
+        def count(part: bytes) -> None:
+            sizes.append(len(part))
+
+        self._faiss.write_index(self._index, self._faiss.PyCallbackIOWriter(count))
+        return sum(sizes)
+
+
+class FaissHnsw(_FaissIndex):
+    """A graph over the vectors as they are."""
+
+    defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64}
+    searched: ClassVar[tuple[str, ...]] = ("ef_search",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = GRAPH_LIMITS
+
+    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+        index = self._faiss.IndexHNSWFlat(rows.shape[1], int(given["M"]), kind)
+        index.hnsw.efConstruction = int(given["ef_construction"])
+        return index
+
+    def _parameters(self) -> Any:
+        return self._faiss.SearchParametersHNSW(efSearch=int(self._tuned["ef_search"]))
+
+
+class FaissIvf(_FaissIndex):
+    """Inverted lists around nlist centres, of which nprobe are searched."""
+
+    defaults: ClassVar[Mapping[str, Any]] = {"nlist": 100, "nprobe": 8}
+    searched: ClassVar[tuple[str, ...]] = ("nprobe",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"nlist": (1, 10_000_000), "nprobe": (1, 10_000_000)}
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
+        few = parameters["nlist"] > shape[0]
+        return f"nlist={parameters['nlist']} lists of {shape[0]} vectors. Write a smaller nlist" if few else ""
+
+    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+        self._centres = (self._faiss.IndexFlat(rows.shape[1], kind),)
+        index = self._faiss.IndexIVFFlat(self._centres[0], rows.shape[1], int(given["nlist"]), kind)
+        index.cp.min_points_per_centroid = 1  # without it faiss prints a warning
+        return index
+
+    def _parameters(self) -> Any:
+        return self._faiss.SearchParametersIVF(nprobe=int(self._tuned["nprobe"]))
+
+    def imbalance(self) -> float | None:  # noqa: D102 - as AnnIndex says
+        return float(self._index.invlists.imbalance_factor())
+
+
+class FaissSq(_FaissIndex):
+    """All vectors, each number as int8, int4 or float16."""
+
+    defaults: ClassVar[Mapping[str, Any]] = {"bits": "int8"}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"bits": tuple(QUANTIZERS)}
+
+    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+        quantizer = getattr(self._faiss.ScalarQuantizer, QUANTIZERS[given["bits"]])
+        return self._faiss.IndexScalarQuantizer(rows.shape[1], quantizer, kind)
+
+
+class FaissPq(_FaissIndex):
+    """All vectors, each as m codes of some bits. faiss filters nothing inside this index."""
+
+    filters = False
+    defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (3, 16)}
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
+        m, bits = parameters["m"], parameters["nbits"]
+        if shape[1] % m:
+            return f"m={m} does not divide the {shape[1]} dimensions"
+        codes = f"nbits={bits} needs {2**bits} vectors to train on, got {shape[0]}. Write a smaller nbits"
+        return codes if shape[0] < 2**bits else ""
+
+    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+        index = self._faiss.IndexPQ(rows.shape[1], int(given["m"]), int(given["nbits"]), kind)
+        index.pq.cp.min_points_per_centroid = 1
+        return index

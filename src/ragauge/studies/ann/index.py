@@ -1,0 +1,208 @@
+"""What an index of vectors offers, the libraries there are, and how one is named on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from inspect import signature
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragauge.core.class_lookup import load
+from ragauge.core.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.studies.ann.exact import Ids, Mask, VectorMetric, Vectors
+
+LIBRARIES: Mapping[str, tuple[str, str]] = {
+    "hnswlib": ("ragauge.studies.ann.hnswlib_index", "HnswlibIndex"),
+    "faiss-hnsw": ("ragauge.studies.ann.faiss_index", "FaissHnsw"),
+    "faiss-ivf": ("ragauge.studies.ann.faiss_index", "FaissIvf"),
+    "faiss-sq": ("ragauge.studies.ann.faiss_index", "FaissSq"),
+    "faiss-pq": ("ragauge.studies.ann.faiss_index", "FaissPq"),
+    "usearch": ("ragauge.studies.ann.usearch_index", "UsearchIndex"),
+    "pgvector": ("ragauge.studies.ann.pgvector_index", "PgvectorIndex"),
+    "pgvector-ivf": ("ragauge.studies.ann.pgvector_index", "PgvectorLists"),
+    "null": ("ragauge.studies.ann.index", "NullIndex"),
+}
+START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
+PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
+GRAPH_LIMITS = {"M": (2, 1_024), "ef_construction": (1, 100_000), "ef_search": (1, 100_000)}
+GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")  # that take M, ef_construction and ef_search
+
+
+class AnnIndex:
+    """An index that is built once and searched at several settings.
+
+    Attributes:
+        defaults: parameter -> its value where none is given.
+        searched: those that may change without building anew.
+        limits: a whole number -> the least and the most it may be.
+        choices: a word -> what it may be.
+        filters: whether a search takes a mask of what passes.
+        in_process: whether the index lies in the memory of this process.
+    """
+
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    searched: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}
+    filters: bool = False
+    in_process: ClassVar[bool] = True
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
+        """Indexes vectors of shape (n, d); ids are their rows."""
+        raise NotImplementedError
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:
+        """Why it cannot be built over vectors of shape (n, d); "" = it can."""
+        del parameters, shape
+        return ""
+
+    def tune(self, **parameters: Any) -> None:
+        """Sets what may change without building anew."""
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
+        """Ids of about the k nearest to a query of shape (d,), the nearest first.
+
+        With a mask of shape (n,), of those that pass alone: only where `filters` is true.
+        """
+        raise NotImplementedError
+
+    def size(self) -> int | None:
+        """Bytes of the index when it is written; None where it cannot be had."""
+        return None
+
+    def imbalance(self) -> float | None:
+        """How unevenly lists are filled, 1 = evenly; None where there are no lists."""
+        return None
+
+    def close(self) -> None:
+        """Gives back what lies outside this process, such as a table; called once, after the last search."""
+
+
+class NullIndex(AnnIndex):
+    """Returns the first k rows without searching: its latency is what measuring costs."""
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
+        import numpy as np
+
+        del metric, parameters
+        self._ids = np.arange(len(vectors))
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:  # noqa: D102 - as AnnIndex says
+        del query, passing
+        return self._ids[:k]
+
+
+class NamedIndex(AnnIndex):
+    """An object of the user with build(vectors, metric=…, **parameters) and search(query, k), or (query, k, filter)."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made() if isinstance(made, type) else made
+        taken = signature(self._made.search).parameters.values()
+        self.filters = len(taken) > 2 or any(one.kind is one.VAR_POSITIONAL for one in taken)
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
+        self._made.build(vectors, metric=metric, **parameters)
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
+        return self._made.search(query, k, passing) if self.filters else self._made.search(query, k)
+
+
+def index_of(name: str) -> AnnIndex:
+    """An index that is not built yet.
+
+    Raises:
+        UnknownName: no such library. MissingExtra: it is not installed.
+        UsageError: module:name has no build and search.
+    """
+    if name in LIBRARIES:
+        module, kind = LIBRARIES[name]
+        found: AnnIndex = getattr(import_module(module), kind)()
+        return found
+    if ":" not in name:
+        raise UnknownName("index library", name, LIBRARIES, "Or write module:name.")
+    made = load(name)
+    if not callable(getattr(made, "build", None)) or not callable(getattr(made, "search", None)):
+        raise UsageError(f"{name}: an index needs build(vectors, metric, …), search(query, k) or (query, k, filter).")
+    return NamedIndex(made)
+
+
+def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
+    """An index as it is named on the command line, lists of values multiplied: the parameters of each trial.
+
+    A graph library of which no parameter is given starts with M, ef_construction and ef_search in 20 combinations.
+
+    >>> grid_of("faiss-hnsw:M=16:ef_search=16,32")[1]
+    {'index': 'faiss-hnsw', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
+
+    Raises:
+        UsageError: a parameter without value, or with one that the library cannot take.
+        UnknownName: no such library or parameter.
+    """
+    spec, _, dsn = spec.partition(":dsn=")  # a URL has colons of its own: it stands last
+    parts = spec.split(":")
+    split_at = next((n for n, part in enumerate(parts) if "=" in part), len(parts))
+    name, given = ":".join(parts[:split_at]), [part.partition("=") for part in parts[split_at:]]
+    if not name or any(not sign or not values for _, sign, values in given):
+        raise UsageError(f"{spec!r} is no index. Write LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
+    if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in given):
+        name = "pgvector-ivf"
+    index = index_of(name)
+    cases = {key.casefold(): key for key in index.defaults}  # pgvector writes m where others write M
+    lists: dict[str, Sequence[Any]] = {
+        cases.get(key.casefold(), key): [_value(one) for one in values.split(",")] for key, _, values in given
+    }
+    if name in GRAPHS and not lists and not portfolio:
+        lists = dict(START)
+    lists |= {"dsn": [dsn]} if dsn else {}
+    if not isinstance(index, NamedIndex):
+        for key in lists:
+            if key not in index.defaults:
+                raise UnknownName(f"parameter of {name}", key, index.defaults)
+    for key, values in lists.items():
+        for value in values:
+            _check(index, f"{name}: {key}", key, value)
+    filled = {**{key: (value,) for key, value in index.defaults.items()}, **lists}
+    if portfolio and name in GRAPHS:
+        rest = {key: values[0] for key, values in filled.items() if key not in START}
+        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s, **rest} for m, c, s in PORTFOLIO]
+    return [{"index": name, **dict(zip(filled, choice, strict=True))} for choice in product(*filled.values())]
+
+
+def portfolio_place(parameters: Mapping[str, Any]) -> int | None:
+    """The place of a graph's setting in the portfolio, 0 being the first; None where it is not of the portfolio."""
+    setting = tuple(parameters.get(key) for key in START)
+    return PORTFOLIO.index(setting) if parameters["index"] in GRAPHS and setting in PORTFOLIO else None
+
+
+def series_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What settings of one portfolio share: the library, its other parameters, and the filter."""
+    return {key: value for key, value in parameters.items() if key not in START}
+
+
+def name_of(parameters: Mapping[str, Any]) -> str:
+    """A trial's name: its index with the parameters in the order of the alphabet; of a dsn the host and database."""
+    shown = {**parameters, "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ",")}
+    rest = sorted((key, value) for key, value in shown.items() if key != "index" and (key, value) != ("dsn", ""))
+    return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in rest)])
+
+
+def _check(index: AnnIndex, where: str, key: str, value: Any) -> None:
+    """UsageError or UnknownName for a value that the library cannot take: some end the process instead of failing."""
+    if key in index.choices and value not in index.choices[key]:
+        raise UnknownName(f"value of {where}", str(value), index.choices[key])
+    least, most = index.limits.get(key, (0, 0))
+    if most and not (isinstance(value, int) and least <= value <= most):
+        raise UsageError(f"{where} must be a whole number from {least} to {most:,}, got {value!r}.")
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,85 @@
+"""Tests of a sweep's trials against its base that never contradict which trials may be the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ragauge.metrics.base import Metric
+from ragauge.scores.arrays import ScoreColumns
+from ragauge.stats.families import looks, p_values_against, spent
+from ragauge.studies.means import ALL, TrialMean, score_column
+from ragauge.studies.objective import score_span
+from ragauge.studies.trial_summary import StudyReading, column_bounds
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+ALPHA = 0.05  # of the set that may be the best, over all looks of a race
+JUST_ABOVE = 0.0501  # the least p-value of what may be the best, where its draws round otherwise
+
+
+def look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
+    """The chance of an error that each look at n examples (clusters) may spend; without a race there is one look."""
+    stops = looks(n) if raced else (n,)
+    return spent([stop / n for stop in stops], ALPHA)
+
+
+def with_base_tests(
+    means: Sequence[TrialMean],
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    base: str,
+    reading: StudyReading,
+    *,
+    raced: bool,
+) -> tuple[TrialMean, ...]:
+    """The means over all examples with p-values of the test that decides which trials may be the best.
+
+    p = one-sided, corrected over all rivals of the worse of the two, and over the looks of a race
+
+    So p lies below .05 only where the better of the pair surely beats the other, which then is not in the best set.
+
+    Args:
+        means: of the trials, with differences to the base.
+        scores: trial -> its scores.
+        metric: what decides.
+        base: the trial that others are compared with.
+        reading: what was decided.
+        raced: whether there were looks on the way.
+    """
+    import numpy as np
+
+    names = [name for name in reading.trials if name in scores]
+    if base not in names:
+        return tuple(means)
+    columns = [score_column(scores[name], str(metric)) for name in names]
+    low, high = column_bounds(columns, metric)
+    at, clusters = names.index(base), columns[0].cluster
+    one_sided = p_values_against(low, at, high, clusters=clusters, span=score_span(metric))
+    n = len(low) if clusters is None else len(np.unique(clusters))
+    scale = ALPHA / look_shares(n, raced=raced)[-1]
+    better = _means_above(low, high, at)
+    p_values = {
+        name: None if p is None else _agreeing(min(1.0, p * scale), base if better[j] else name, reading)
+        for j, (name, p) in enumerate(zip(names, one_sided, strict=True))
+    }
+    return tuple(
+        replace(mean, p_value=p_values.get(mean.trial)) if mean.segment == ALL and mean.difference is not None else mean
+        for mean in means
+    )
+
+
+def _means_above(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], at: int) -> list[bool]:
+    """Which columns are better than the one at `at` by the examples that both have."""
+    import numpy as np
+
+    gaps = low - high[:, [at]]
+    return [bool(np.nansum(gaps[:, j]) > 0) for j in range(low.shape[1])]
+
+
+def _agreeing(p: float, worse: str, reading: StudyReading) -> float:
+    """The p-value on the side of .05 that the decision took, where the two differ by rounding of their draws."""
+    return max(p, JUST_ABOVE) if worse in reading.best_set else p

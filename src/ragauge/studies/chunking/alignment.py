@@ -1,0 +1,152 @@
+"""Where chunks stand in their document: offsets that are given are verified, others are found."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ragauge.core.errors import DataError
+
+SHOWN = 60
+ALLOW = "--allow-changed leaves such chunks out and counts them."
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk as a chunker returned it.
+
+    Attributes:
+        text: of the chunk.
+        start: its first character in the document, as the chunker says; None = it does not say.
+    """
+
+    text: str
+    start: int | None = None
+
+
+@dataclass
+class ChunkAlignment:
+    """Where the chunks of one document stand, and what had to be done for it.
+
+    Attributes:
+        spans: (start, end, text) of each chunk that has text, in order.
+        found: chunks whose offset was missing or wrong.
+        ambiguous: of these, those whose text stands in several places.
+        empty: chunks without text, which are left out.
+        changed: chunks whose text is not in the document, which are left out too.
+    """
+
+    spans: list[tuple[int, int, str]] = field(default_factory=list)
+    found: int = 0
+    ambiguous: int = 0
+    empty: int = 0
+    changed: int = 0
+
+
+def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> ChunkAlignment:
+    """The places of a document's chunks, in the order given.
+
+    An offset counts if the text there is the chunk's; where that text also stands elsewhere, it has to fit the order of
+    the other offsets too. Other chunks are looked for in order, white space ignored: of the places that begin after the
+    chunk before began (if there is none, of all places) the one nearest to where that ended.
+
+    Raises:
+        DataError: the text of a chunk is not in the document, unless `allow_changed`.
+    """
+    result, squeezed = ChunkAlignment(), _Squeezed(text)
+    places = _verified(text, pieces)
+    before_start, before_end = -1, 0
+    for number, (piece, given) in enumerate(zip(pieces, places, strict=True), 1):
+        if not piece.text.strip():
+            result.empty += 1
+            continue
+        start, end = given, given + len(piece.text)
+        if given < 0:
+            result.found += 1
+            near = squeezed.places(piece.text, before_start + 1, before_end)
+            near = near or squeezed.places(piece.text, 0, before_end)
+            if not near:
+                if not allow_changed:
+                    told = f"its text is not in the document: {' '.join(piece.text.split())[:SHOWN]!r}."
+                    raise DataError(told, source=f"chunk {number} of {doc_id}", hint=ALLOW)
+                result.changed += 1
+                continue
+            result.ambiguous += len(near) > 1
+            start, end = _with_edges(text, piece.text, *min(near, key=lambda offsets: abs(offsets[0] - before_end)))
+        result.spans.append((start, end, piece.text))
+        before_start, before_end = start, end
+    return result
+
+
+def _verified(text: str, pieces: Sequence[Piece]) -> list[int]:
+    """The offset of each chunk; -1 where there is none, or it is wrong.
+
+    Offsets that are in order are those of the longest rising run; another one counts only if its text stands nowhere
+    else: a library that looks for a text may have found a later copy of it.
+    """
+    given = [piece.start if piece.start is not None else -1 for piece in pieces]
+    right = [
+        n
+        for n, (start, piece) in enumerate(zip(given, pieces, strict=True))
+        if start >= 0 and text[start : start + len(piece.text)] == piece.text
+    ]
+    rising = _rising([given[n] for n in right])
+    starts = [-1] * len(pieces)
+    for index, n in enumerate(right):
+        if index in rising or text.find(pieces[n].text) == text.rfind(pieces[n].text):
+            starts[n] = given[n]
+    return starts
+
+
+def _rising(numbers: Sequence[int]) -> set[int]:
+    """Places of the longest run of numbers that rise, others left out.
+
+    >>> sorted(_rising([0, 4, 90, 8, 12]))
+    [0, 1, 3, 4]
+    """
+    ends: list[int] = []  # the least number that a run of each length ends with
+    last: list[int] = []  # the place of that number
+    before: list[int] = []
+    for index, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1], last[length : length + 1] = [number], [index]
+    run, index = set[int](), last[-1] if last else -1
+    while index >= 0:
+        run.add(index)
+        index = before[index]
+    return run
+
+
+def _with_edges(text: str, chunk: str, start: int, end: int) -> tuple[int, int]:
+    """A chunk's place with the white space at its ends, where the document has the same."""
+    before = chunk[: len(chunk) - len(chunk.lstrip())]
+    after = chunk[len(chunk.rstrip()) :]
+    if text.endswith(before, 0, start):
+        start -= len(before)
+    return start, end + len(after) if text.startswith(after, end) else end
+
+
+class _Squeezed:
+    """A text without white space, and where each character that is left stood."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at: list[int] | None = None
+        self._bare = ""
+
+    def places(self, chunk: str, least: int, near: int) -> list[tuple[int, int]]:
+        """(start, end) where the chunk stands from `least` on, up to the first place at or after `near`."""
+        if self._at is None:
+            self._at = [n for n, sign in enumerate(self._text) if not sign.isspace()]
+            self._bare = "".join(self._text.split())
+        wanted = "".join(chunk.split())
+        spans: list[tuple[int, int]] = []
+        offset = self._bare.find(wanted, bisect_left(self._at, least))
+        while offset >= 0:
+            spans.append((self._at[offset], self._at[offset + len(wanted) - 1] + 1))
+            if spans[-1][0] >= near:
+                break
+            offset = self._bare.find(wanted, offset + 1)
+        return spans

@@ -1,0 +1,21 @@
+"""`ragauge embeddings`: which embedder finds what is relevant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ragauge.studies.command import show_study, tell
+from ragauge.studies.options import EmbeddingsOptions
+from ragauge.verbs import command_options as options
+
+
+@options.grouped
+def embeddings(wanted: EmbeddingsOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
+    """Say which embedder finds what is relevant, at what size and price; BM25 always runs too.
+
+    Every embedder, number of dimensions and precision is a trial of a study. Vectors are kept: the same command goes on
+    with a study that was stopped, and embeds no text twice.
+    """
+    from ragauge.studies.embeddings import verb as api
+
+    show_study(api.embeddings(**vars(replace(wanted, say=tell))), outputs, as_json=as_json)

@@ -1,0 +1,240 @@
+"""Trials of embedders: the corpus embedded once, shortened as asked, searched exactly, scored as any ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.ask import Usage
+from ragauge.core.document import Document
+from ragauge.core.errors import DataError, nearest
+from ragauge.core.example import Example
+from ragauge.core.identity import digest
+from ragauge.core.response import Passage, Response
+from ragauge.core.study import Measurement
+from ragauge.engine.retrievers import Bm25, price
+from ragauge.metrics.base import Measured, Metric, Undefined
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.scores.estimation import ratio_of_means
+from ragauge.store.store_access import Store
+from ragauge.store.vectors import EmbeddingEffort
+from ragauge.studies.embeddings.compute import EMBEDDINGS
+from ragauge.studies.embeddings.embedders import LEXICAL, NamedEmbedder, embedder_of
+from ragauge.studies.embeddings.vector_cache import EmbeddedTexts, MakeCalling, embedded
+from ragauge.studies.embeddings.vector_search import VectorIndex, unit
+from ragauge.studies.maker import OpenTrial, TrialMaker
+from ragauge.text.tokens import count
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+CUTOFFS = (1, 3, 5, 10, 20, 50)
+METRICS = (*(f"ndcg@{k}" for k in CUTOFFS), *(f"recall@{k}" for k in CUTOFFS))
+Search = Any  # examples to a list of ids for each, None where a question has no vector
+
+
+@dataclass(frozen=True)
+class EmbeddingSource:
+    """Where embedders and their vectors come from.
+
+    Attributes:
+        store: keeps vectors.
+        calling: makes the means by which a provider's model is called.
+        objects: name -> embedder that has no module.
+    """
+
+    store: Store
+    calling: MakeCalling
+    objects: Mapping[str, Any] = field(default_factory=dict)
+
+
+class EmbeddingMaker(TrialMaker):
+    """Makes trials of embedders over one corpus and one labelled set.
+
+    Args:
+        documents: the corpus; each is embedded whole, under its title.
+        examples: what will be asked, with `relevant`.
+        source: where embedders and vectors come from.
+
+    Raises:
+        DataError: no example has a label, or one names a relevant document that the corpus has not.
+    """
+
+    kind = EMBEDDINGS
+
+    def __init__(self, documents: Iterable[Document], examples: Sequence[Example], source: EmbeddingSource) -> None:
+        self.texts = {document.doc_id: document_text(document) for document in documents}
+        self._examples, self._source = examples, source
+        check_labels(examples, self.texts)
+        hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in self.texts.items()}
+        self.fixed: Mapping[str, Any] = {"corpus": digest(hashes)[:16], "metrics": list(METRICS)}
+        self._last: tuple[tuple[Any, ...], tuple[EmbeddedTexts, EmbeddedTexts]] | None = None
+
+    def name(self, parameters: Mapping[str, Any]) -> str:
+        """The embedder, then what differs from its plain use."""
+        varied = {key: value for key, value in parameters.items() if key not in ("embedder", "dimensions", "quantize")}
+        shortened = [str(parameters[key]) for key in ("dimensions", "quantize") if key in parameters]
+        rest = (f"{key}={value}".strip() for key, value in varied.items())
+        return ":".join([str(parameters["embedder"]), *shortened, *rest])
+
+    def open(self, parameters: Mapping[str, Any]) -> OpenTrial:
+        """Embeds corpus and questions, or reads their vectors, and indexes them."""
+        if parameters["embedder"] == LEXICAL:
+            started = perf_counter()
+            index = Bm25(list(self.texts), list(self.texts.values()))
+            effort = EmbeddingEffort(len(self.texts), perf_counter() - started)
+            return _Trial(
+                self.fixed,
+                parameters,
+                _lexical(index),
+                [*self._measured(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes")],
+            )
+        prefixes = (str(parameters.get("query_prefix", "")), str(parameters.get("document_prefix", "")))
+        embedder = embedder_of(str(parameters["embedder"]), self._source.objects, prefixes)
+        documents, queries = self._vectors(embedder)
+        if documents.rows.shape[1] != queries.rows.shape[1]:
+            told = f"documents have {documents.rows.shape[1]} numbers a vector, queries {queries.rows.shape[1]}."
+            raise DataError(told, source=embedder.name)
+        dimensions = parameters.get("dimensions")
+        rows, asked = unit(documents.rows, dimensions), unit(queries.rows, dimensions)
+        vectors = VectorIndex(list(self.texts), rows, parameters.get("quantize", "float32"))
+        numbers = {example.query_id: n for n, example in enumerate(self._examples)}
+        return _Trial(
+            self.fixed,
+            parameters,
+            partial(_dense, vectors, asked, numbers),
+            [
+                *self._measured(documents.effort, self._price(embedder)),
+                Measurement("index_bytes", float(vectors.bytes), "bytes"),
+                Measurement("dimensions", float(rows.shape[1])),
+                Measurement("zero_vectors", float((~rows.any(axis=1)).sum()), "documents"),
+                Measurement("zero_query_vectors", float((~asked.any(axis=1)).sum()), "queries"),
+                Measurement("texts_embedded_now", float(documents.embedded + queries.embedded), "texts"),
+            ],
+        )
+
+    def _vectors(self, embedder: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
+        """Of documents and of questions; kept for the next trial, which is often of the same embedder."""
+        key = (embedder.identity, embedder.prefixes)
+        if self._last is None or self._last[0] != key:
+            made = partial(embedded, self._source.store, embedder, calling=self._source.calling)
+            documents = made({f"document {name}": text for name, text in self.texts.items()}, queries=False)
+            asked = {f"query {example.query_id}": example.query for example in self._examples}
+            self._last = key, (documents, made(asked, queries=True))
+        return self._last[1]
+
+    def _price(self, embedder: NamedEmbedder) -> float | None:
+        """US dollars for embedding the corpus once; None where no price is known."""
+        if embedder.priced is None:
+            return 0.0
+        prefix = count(embedder.prefixes[1])
+        tokens = sum(count(text) + prefix for text in self.texts.values() if text.strip())
+        return price(embedder.priced, Usage(tokens))
+
+    def _measured(self, effort: EmbeddingEffort, cost: float | None) -> list[Measurement]:
+        rate = effort.texts / effort.seconds if effort.seconds > 0 else None
+        return [
+            Measurement("texts_per_second", rate, "texts/s", n=max(1, effort.texts)),
+            Measurement("embedding_price", cost, "USD"),
+            Measurement("documents", float(len(self.texts))),
+            Measurement("documents_empty", float(sum(not text.strip() for text in self.texts.values()))),
+        ]
+
+
+class _Trial:
+    """Documents indexed one way, searched by every question."""
+
+    def __init__(
+        self, fixed: Mapping[str, Any], parameters: Mapping[str, Any], search: Search, known: Sequence[Measurement]
+    ) -> None:
+        self.config: Mapping[str, Any] = {**fixed, **parameters}
+        self.metrics: Sequence[Metric] = tuple(parse(name) for name in METRICS)
+        self._search, self._known = search, known
+        self._seconds = 0.0
+        self._heads: list[tuple[float, float]] = []
+        self._clusters: list[str | None] = []
+
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+        """The 50 nearest documents of each example; undefined where a question has no vector."""
+        started = perf_counter()
+        rankings = self._search(examples)
+        self._seconds = perf_counter() - started
+        pairs = [
+            (example, Response(example.query_id, passages=tuple(Passage(name, name) for name in ids or ())))
+            for example, ids in zip(examples, rankings, strict=True)
+        ]
+        blank = Measured.of(Undefined("the question has no vector: it is blank, or the vector holds zeros alone"))
+        for (example, response), ranking, ids in zip(pairs, of_responses(pairs), rankings, strict=True):
+            if ids is None or ranking is None:
+                absent = Measured("not_applicable", reason="no relevant labels") if ids is not None else blank
+                yield response, [absent] * len(self.metrics)
+                continue
+            scores = [Measured.of(metric.value(ranking)) for metric in self.metrics]
+            value = dict(zip(METRICS, (measured.value for measured in scores), strict=True))
+            top, ten = value["ndcg@3"], value["ndcg@10"]
+            if top is not None and ten is not None:
+                self._heads.append((top, ten))
+                self._clusters.append(example.cluster)
+            yield response, scores
+
+    def measurements(self) -> Sequence[Measurement]:
+        """Top-heaviness with its interval, then what was known when the trial was opened."""
+        import numpy as np
+
+        top, ten = np.array(self._heads or [(0.0, 0.0)], dtype=np.float64).T
+        labels = np.array([cluster if cluster is not None else f"\0{n}" for n, cluster in enumerate(self._clusters)])
+        whole = all(cluster is None for cluster in self._clusters)
+        share = ratio_of_means(top, ten, None if whole else labels)
+        ratio, ends = share if share is not None else (None, None)
+        low, high = (ends.low, ends.high) if ends is not None else (None, None)
+        heavy = Measurement("top_heaviness", ratio, "", low, high, len(self._heads) or 1)
+        return (heavy, *self._known, Measurement("search_seconds", self._seconds, "s"))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def document_text(document: Document) -> str:
+    """A document under its title, unless it opens with that or is called by it."""
+    title, text = document.title.strip(), document.text
+    opens = text.lstrip("# \n").casefold().startswith(title.casefold())
+    own = title and not opens and title != document.doc_id.rpartition("/")[2]
+    return f"{title}\n{text}" if own else text
+
+
+def check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
+    """DataError where no question has a label, or one names a document that the corpus has not."""
+    if not any(judged.grade > 0 for example in examples for judged in example.relevant or ()):
+        hint = "Give relevant: {doc_id: grade} with every question, or a BEIR folder with qrels."
+        raise DataError("no example has a relevant document.", hint=hint)
+    for example in examples:
+        for relevant in example.relevant or ():
+            for doc_id in relevant.doc_ids if relevant.grade > 0 else ():
+                if doc_id not in texts:
+                    near = ", ".join(nearest(doc_id, texts, 3, 0.0))
+                    told = f"the relevant document {doc_id!r} is not in the corpus, which has {near} …"
+                    raise DataError(told, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+
+
+def _lexical(index: Bm25) -> Search:
+    def search(examples: Sequence[Example]) -> list[list[str] | None]:
+        return [
+            [hit.passage_id for hit in index.search(example.query, CUTOFFS[-1])] if example.query.strip() else None
+            for example in examples
+        ]
+
+    return search
+
+
+def _dense(
+    index: VectorIndex, asked: npt.NDArray[np.float32], numbers: Mapping[str, int], examples: Sequence[Example]
+) -> list[list[str] | None]:
+    rows = asked[[numbers[example.query_id] for example in examples]]
+    rankings = index.search(rows, CUTOFFS[-1])
+    return [ids if row.any() else None for row, ids in zip(rows, rankings, strict=True)]

@@ -1,0 +1,203 @@
+"""Which trial of a study to take, and why: the cheapest that may be best, or that meets a target."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import NamedTuple
+
+from ragauge.core.errors import UsageError
+from ragauge.metrics.base import Metric
+from ragauge.scores.arrays import ScoreColumns
+from ragauge.scores.estimation import examples_to_decide
+from ragauge.studies.front import alike_in_cost
+from ragauge.studies.means import TrialMean, trial_means
+
+MAX_FAILED = 0.05  # share of failed calls above which a trial is not recommended
+WIDER = 1.5  # the interval of one pair beside that of all pairs at once, about
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTarget:
+    """What a trial has to reach: `value` of `metric`, with its whole interval."""
+
+    metric: str
+    value: float
+
+
+def target_of(target: str | float | None) -> tuple[str, float | None]:
+    """The metric ("" = what decides) and the value of a target METRIC=x or x; no value where there is no target.
+
+    >>> target_of("token_recall:budget=1024=0.8"), target_of(0.8), target_of(None)
+    (('token_recall:budget=1024', 0.8), ('', 0.8), ('', None))
+
+    Raises:
+        UsageError: x is no number.
+    """
+    if target is None:
+        return "", None
+    of, _, value = str(target).rpartition("=")
+    try:
+        return of, float(value)
+    except ValueError:
+        message = f"--target: expected METRIC=x, such as recall@5=0.8, got {str(target)!r}."
+        raise UsageError(message) from None
+
+
+class TrialCosts(NamedTuple):
+    """What each trial costs, by its name, and what kind of cost that is; "" = none is looked at."""
+
+    kind: str
+    by_trial: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RaceOutcome:
+    """What a sweep came to.
+
+    Attributes:
+        left: trials that a race by the metric left: the set that may be best, at its one error rate; None = there
+            was no race by this metric.
+        of: how many trials could be asked: nothing is recommended where more than half of them may be the best.
+        base: the configuration of today, which is kept unless another is surely better, or cheaper; "" = none.
+    """
+
+    left: Collection[str] | None
+    of: int
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Which trial to take.
+
+    Attributes:
+        trial: its name; None = not enough data, or none will do.
+        reason: one sentence.
+        examples: about how many would decide what is left open; None where nothing is, or no number would.
+    """
+
+    trial: str | None
+    reason: str
+    examples: int | None = None
+
+
+def surely_meets(mean: TrialMean, value: float, *, lower: bool = False) -> bool:
+    """Whether the whole interval of a mean meets a value: from below where lower is better."""
+    return mean.interval is not None and (mean.interval.high <= value if lower else mean.interval.low >= value)
+
+
+def raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
+    """What a race lets recommend: nothing where over half of its trials are left."""
+    if 2 * left > of:
+        reason = f"not enough data: {left} of {of} trials may still be the best"
+        return Recommendation(None, f"{reason}, on {n:,} examples", taken.examples)
+    if left > 1:
+        return taken
+    reason = f"the race left it alone of {of} trials: it is the best, the confidence being 95 %"
+    return Recommendation(taken.trial, f"{reason}, on {n:,} examples")
+
+
+def cheapest_of_best(
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    best: Sequence[str],
+    priced: TrialCosts,
+    quality: Mapping[str, float],
+    *,
+    base: str = "",
+    which: str = "that may be the best",
+) -> Recommendation:
+    """Of the trials that may be best the cheapest; of those that cost about the same the base, else the best mean.
+
+    `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
+    """
+    cost, costs = priced
+    means = {mean.trial: mean for mean in trial_means({name: scores[name] for name in best}, metric)} if best else {}
+    if max((mean.counts["scored"] for mean in means.values()), default=0) < 2:
+        return Recommendation(None, "not enough data: no trial has two examples with a score")
+    failing = [name for name in best if means[name].counts["failed"] > MAX_FAILED * sum(means[name].counts.values())]
+    lacking = [name for name in best if name not in quality and name not in failing]
+    best = [name for name in best if name not in failing and name not in lacking]
+    left_out = f"; left out, since calls failed: {', '.join(failing)}" if failing else ""
+    left_out += f"; left out, since many examples have no score: {', '.join(lacking)}" if lacking else ""
+    if not best:
+        why = f"too many calls of {', '.join(failing)} failed" if failing else ""
+        few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
+        return Recommendation(None, f"not enough data: {'; '.join(filter(None, (why, few)))}")
+    if cost and not any(name in costs for name in best):
+        return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
+    top = max(best, key=lambda name: quality[name])
+    alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
+    order = [name for name in best if name in alike]  # as trials were made: what costs about the same has no order
+    taken = base if base in alike else max(order, key=lambda name: quality[name])
+    n = means[taken].counts["scored"]
+    if len(scores) == 1:
+        return Recommendation(taken, f"it is the only complete trial, on {n:,} examples{left_out}")
+    if len(means) == 1:
+        return Recommendation(taken, f"it is the best, the confidence being 95 %, on {n:,} examples{left_out}")
+    on = f", on {n:,} examples{left_out}"
+    first = _best_by_mean(taken, alike, quality)
+    if taken == base and len(best) > 1:
+        reason = f"it is the base, and none of the {len(best)} {which} is surely better"
+        reason += f", or cheaper by {cost} than it{on}" if cost else on
+    elif not cost:
+        reason = f"{first} of the {len(best)} {which}{on}"
+    else:
+        reason = _by_cost(taken, len(best), alike, (first, cost, within), f"{which}{on}")
+    if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
+        return Recommendation(taken, reason)
+    return _against_top(scores, metric, (taken, top), reason, n)
+
+
+def _by_cost(taken: str, n_best: int, alike: Sequence[str], words: tuple[str, str, str], on: str) -> str:
+    """Why a trial is taken for its cost: alone the cheapest, or the best of those that cost about the same."""
+    first, cost, within = words
+    if len(alike) == n_best > 1:
+        return f"{first} of the {n_best} {on}; by {cost} they cost about the same"
+    if len(alike) > 1 and taken != alike[0]:
+        return f"{first} of {len(alike)} that cost about the same ({within}), which are among the {n_best} {on}"
+    same = f" ({len(alike)} cost about the same)" if len(alike) > 1 else ""
+    return f"the cheapest by {cost} of the {n_best} {on}{same}"
+
+
+def _against_top(
+    scores: Mapping[str, ScoreColumns], metric: Metric, pair: tuple[str, str], reason: str, n: int
+) -> Recommendation:
+    """The recommendation, with by how much the best mean lies above it, and how many examples decide that."""
+    taken, top = pair
+    means = trial_means({name: scores[name] for name in pair}, metric, base=taken)
+    gap = next(mean for mean in means if mean.trial == top)
+    lower = metric.direction == "lower"
+    if not gap.difference or gap.difference_interval is None or (gap.difference < 0) != lower:
+        return Recommendation(taken, reason)
+    more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
+    needed = examples_to_decide(n, gap.difference_interval, abs(gap.difference) / WIDER)
+    reason += f"; {top} has {more}, which may be chance among so many trials"
+    return Recommendation(taken, reason, needed if needed > n else None)
+
+
+def _best_by_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
+    """That a trial's mean is the best, or which others have the same."""
+    tied = [name for name in among if name != taken and isclose(quality[name], quality[taken], abs_tol=1e-12)]
+    return f"tied with {', '.join(tied)} for the best mean" if tied else "the best by its mean"
+
+
+def cheapest_above(
+    means: Sequence[TrialMean], costs: Mapping[str, float], cost: str, target: StudyTarget, *, lower: bool
+) -> Recommendation:
+    """The cheapest trial whose whole interval meets a target; None where no trial surely does."""
+    goal, aim = target.value, f"{target.metric} {'≤' if lower else '≥'} {target.value:g}"
+    scored = [(mean, mean.mean, mean.interval) for mean in means if mean.mean is not None and mean.interval is not None]
+    sure = [mean.trial for mean, _, _ in scored if surely_meets(mean, goal, lower=lower)]
+    if priced := [name for name in sure if name in costs or not cost]:
+        taken = min(priced, key=lambda name: costs.get(name, 0.0))
+        return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")
+    near = [(abs(value - goal), i, mean) for mean, value, i in scored if (value < goal if lower else value > goal)]
+    if not near:
+        return Recommendation(None, f"no trial's mean meets {aim}")
+    gap, interval, nearest = max(near, key=lambda item: item[0])
+    n = nearest.counts["scored"]
+    reason = f"not enough data: {nearest.trial} meets {aim} by its mean, not by its interval"
+    return Recommendation(None, reason, max(examples_to_decide(n, interval, gap), n + 1))

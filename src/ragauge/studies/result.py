@@ -1,0 +1,251 @@
+"""A study as its reader sees it: every trial, which may be best, what to take."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.identity import plain
+from ragauge.verbs import files
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import RenderableType
+
+    from ragauge.core.study import Study
+    from ragauge.studies.figures import StudyFigures
+    from ragauge.studies.front import Knee
+    from ragauge.studies.means import TrialMean
+    from ragauge.studies.recommendation import Recommendation
+    from ragauge.studies.trial_summary import StudyReading
+
+FORMS = (".md", ".html", ".json", ".csv")
+
+
+class StudyResult:
+    """The trials of a study and what they say together. In a notebook it shows itself.
+
+    Attributes:
+        figures: every number as plain values.
+        url: the store.
+    """
+
+    def __init__(self, figures: StudyFigures, url: str) -> None:
+        self.figures, self.url = figures, url
+
+    @property
+    def study(self) -> Study:
+        """The trials with their parameters, states and measurements."""
+        return self.figures.study
+
+    @property
+    def metric(self) -> str:
+        """What trials are held to."""
+        return self.figures.metric
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The metrics that every complete trial has."""
+        return self.figures.names
+
+    @property
+    def means(self) -> tuple[TrialMean, ...]:
+        """Every metric of every complete trial over all examples, with the difference to the base."""
+        return self.figures.means
+
+    @property
+    def reading(self) -> StudyReading:
+        """What is decided by `metric` against the cost that decides.
+
+        Raises:
+            UsageError: no trial is complete, or nothing in them decides.
+        """
+        return self.figures.reading
+
+    @property
+    def best_set(self) -> tuple[str, ...]:
+        """The trials that may be the best, the confidence being 95 %."""
+        return self.reading.best_set
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """The trials that no other beats in metric and the cost that decides, the cheapest first."""
+        return self.reading.front
+
+    @property
+    def fronts(self) -> dict[str, tuple[str, ...]]:
+        """The front of each cost, the one that decides first."""
+        return {cost: one.front for cost, one in self.figures.readings.items()}
+
+    @property
+    def knee(self) -> Knee:
+        """Where more cost stops paying."""
+        return self.reading.knee
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """Which trial to take, and why."""
+        return self.reading.recommendation
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else the trials show, a sentence each."""
+        return tuple(one for one in self.figures.told if isinstance(one, str))
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """A row a trial: trial, state, reason, run_id, its parameters, measurements, and the means of its metrics.
+
+        Of what decides also low, high, the four counts, difference, its ends, and p_value; null where there is none.
+        A parameter of the name of another column is called parameter.NAME; one with values of several types has texts.
+        """
+        import polars as pl
+
+        means = {(one.trial, one.metric): one for one in self.means}
+        rows = []
+        for trial in self.study.trials:
+            row: dict[str, Any] = {
+                "trial": trial.name,
+                "state": trial.state,
+                "reason": trial.reason,
+                "run_id": trial.run_id,
+            }
+            row |= {
+                f"parameter.{name}" if name in row else name: _cell(trial.parameters.get(name))
+                for name in self.study.space
+            }
+            row |= {one.name: one.value for one in trial.measurements}
+            found = means.get((trial.name, self.metric))
+            row |= {} if found is None else _estimate(found)
+            row |= {name: one.mean for name in self.names if (one := means.get((trial.name, name))) is not None}
+            rows.append(row)
+        heads = list(dict.fromkeys(name for row in rows for name in row))
+        whole = [{name: row.get(name) for name in heads} for row in rows]
+        for name in heads:  # a parameter of several types, such as 5 and auto, is a column of texts
+            kinds = {float if type(row[name]) is int else type(row[name]) for row in whole} - {type(None)}
+            if len(kinds) > 1:
+                for row in whole:
+                    row[name] = None if row[name] is None else str(row[name])
+        return pl.DataFrame(whole, infer_schema_length=None, strict=False)
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """What decides, by segment: segment, trial, mean, low, high, the four counts, difference and p_value."""
+        import polars as pl
+
+        kinds = {
+            "segment": pl.String,
+            "trial": pl.String,
+            "mean": pl.Float64,
+            "low": pl.Float64,
+            "high": pl.Float64,
+            "scored": pl.Int64,
+            "undefined": pl.Int64,
+            "not_applicable": pl.Int64,
+            "failed": pl.Int64,
+            "difference": pl.Float64,
+            "difference_low": pl.Float64,
+            "difference_high": pl.Float64,
+            "p_value": pl.Float64,
+        }
+        rows = [
+            {"segment": one.segment, "trial": one.trial, "mean": one.mean, **_estimate(one)}
+            for one in self.figures.segment_means
+        ]
+        return pl.DataFrame(rows, schema=kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON types: study, trials, means by trial and segment, what is decided, what the kind tells."""
+        from ragauge.studies.tables import study_charts
+
+        found = self.figures
+        said: dict[str, Any] = {**plain(self.study), "metric": found.metric, "base": found.base, "cost": found.cost}
+        said["means"] = [plain(one) for one in found.means]
+        said["segments"] = [plain(one) for one in found.segment_means]
+        said["notes"] = list(self.notes)
+        said["tables"] = [plain(one) for one in found.told if not isinstance(one, str) and hasattr(one, "rows")]
+        said["charts"] = [plain(one) for one in study_charts(found)]
+        if found.complete and found.metric:
+            said["reading"] = plain(self.reading)
+            said["fronts"] = {cost: list(front) for cost, front in self.fronts.items()}
+        return said
+
+    def to_json(self) -> str:
+        """As text, indented."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+    def to_markdown(self) -> str:
+        """The reading, the trials, segments, and what the kind adds."""
+        from ragauge.rendering.writers.markdown import markdown
+        from ragauge.studies.tables import study_sections
+
+        return markdown(self.study.name, study_sections(self.figures))
+
+    def to_html(self) -> str:
+        """The same with charts, as one page without scripts."""
+        from ragauge.studies.tables import study_html
+
+        return study_html(self.figures)
+
+    def to_terminal(self) -> RenderableType:
+        """The same as in Markdown, for a terminal."""
+        from ragauge.rendering.writers.terminal import terminal
+        from ragauge.studies.tables import study_sections
+
+        return terminal(study_sections(self.figures))
+
+    def save(self, path: str | Path) -> Path:
+        """Writes what the ending says: .md, .html, .json, or the table of trials as .csv.
+
+        Raises:
+            UsageError: another ending, or a path that cannot be written.
+        """
+        path = Path(path)
+        files.check(path, FORMS)
+        match path.suffix.lower():
+            case ".csv":
+                from ragauge.rendering.plain_csv import plain_csv
+
+                files.write_text(path, plain_csv(self.trials))
+            case ".json":
+                files.write_text(path, self.to_json())
+            case ".md":
+                files.write_text(path, self.to_markdown())
+            case _:
+                files.write_text(path, self.to_html())
+        return path
+
+    def _repr_html_(self) -> str:
+        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
+        from html import escape
+
+        from ragauge.studies.tables import study_html
+
+        page = escape(study_html(self.figures, framed=True), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge study"></iframe>'
+
+    def __repr__(self) -> str:
+        states = [trial.state for trial in self.study.trials]
+        told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
+        return f"<study {self.study.name!r}, {self.study.kind}: {told or 'no trials'}, store {self.url}>"
+
+
+def _cell(value: Any) -> Any:
+    """A parameter as a cell; lists and mappings as JSON."""
+    return value if value is None or isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
+
+
+def _estimate(one: TrialMean) -> dict[str, Any]:
+    """The ends of a mean, the four counts, and the difference, as cells."""
+    ends, gap = one.interval, one.difference_interval
+    return {
+        "low": ends and ends.low,
+        "high": ends and ends.high,
+        **one.counts,
+        "difference": one.difference,
+        "difference_low": gap and gap.low,
+        "difference_high": gap and gap.high,
+        "p_value": one.p_value,
+    }

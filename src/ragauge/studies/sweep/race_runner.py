@@ -1,0 +1,180 @@
+"""A race of trials: all are asked the same questions, and at each look those that surely lose stop being asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ragauge.core.errors import StoreError, SystemFailed, UsageError
+from ragauge.core.example import EvalSet
+from ragauge.metrics.base import Metric
+from ragauge.stats.families import looks, spent
+from ragauge.studies.objective import score_bounds, score_span
+from ragauge.studies.sweep.race import Loser, losers
+from ragauge.studies.sweep.systems import BudgetSpent
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+FEWEST = 30  # examples of the first look; a smaller set is not raced
+ALPHA = 0.05  # chance that the best is dropped, over all looks
+Say = Callable[[str], None]
+
+
+class Contestant(Protocol):
+    """A trial that can be asked some questions now and others later."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the trials."""
+
+    @property
+    def shares(self) -> str:
+        """Names what it shares with other trials, such as an index: those of one name are asked one after the other."""
+
+    async def advance(self, query_ids: Sequence[str]) -> None:
+        """Asks and scores these questions, less what is stored. What it raises makes the trial fail."""
+
+    def scores(self) -> pl.DataFrame:
+        """All of its scores so far."""
+
+
+@dataclass(frozen=True)
+class RaceCourse:
+    """The order of the questions, and where to look.
+
+    Attributes:
+        order: ids of the examples as they are asked, the same for all trials; clusters stand together.
+        stops: after how many of them to look, 30, 45, 68 … clusters; the last is all.
+        levels: chance of an error at each look.
+        clusters: shape (examples,), labels; None where every example stands alone.
+    """
+
+    order: tuple[str, ...]
+    stops: tuple[int, ...]
+    levels: tuple[float, ...]
+    clusters: npt.NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, eval_set: EvalSet, *, race: bool = True) -> RaceCourse:
+        """The course of a set: one look at the end where there is no race, or too few examples for one."""
+        import numpy as np
+
+        def draw(text: str) -> bytes:
+            return hashlib.sha256(f"{eval_set.version} {text}".encode("utf-8", "surrogatepass")).digest()
+
+        group = {one.query_id: one.query_id if one.cluster is None else f"cluster {one.cluster}" for one in eval_set}
+        order = tuple(sorted(group, key=lambda query_id: (draw(group[query_id]), draw(query_id))))
+        labels = [group[query_id] for query_id in order]
+        n = len(order)
+        ends = [stop for stop in range(1, n + 1) if stop == n or labels[stop] != labels[stop - 1]]
+        stops = looks(len(ends), FEWEST) if race and len(ends) >= FEWEST else (len(ends),)
+        whole = tuple(ends[stop - 1] for stop in stops)
+        numbers = None if len(set(labels)) == n else np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        return cls(order, whole, spent([stop / n for stop in whole], ALPHA), numbers)
+
+
+@dataclass
+class RaceResult:
+    """What a race came to.
+
+    Attributes:
+        survivors: names of the trials that were asked everything, in order.
+        losers: trials that were dropped, in the order in which they fell.
+        failed: trial -> why its system could not be made or asked.
+        counts: trial -> questions of the set that it was asked.
+    """
+
+    survivors: tuple[str, ...] = ()
+    losers: list[Loser] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+async def race(
+    trials: Sequence[Contestant],
+    course: RaceCourse,
+    objective: Metric,
+    *,
+    margin: float = 0.0,
+    after_look: Callable[[int, RaceResult], None] | None = None,
+    say: Say | None = None,
+) -> RaceResult:
+    """Asks the trials look by look, and drops those that surely lose.
+
+    Everything is decided from what is stored, so that the same call after a kill drops the same trials at the same
+    looks and asks nothing twice.
+
+    Args:
+        trials: what competes.
+        course: the questions and the looks.
+        objective: what decides.
+        margin: also drop what surely cannot beat the leader by this.
+        after_look: called after each look with its number and what is known by then.
+        say: told what is done.
+
+    Raises:
+        UsageError: no trial could be asked; the first reason is in the text.
+        BudgetSpent: the judge's budget is spent; what is stored stays.
+    """
+    found = RaceResult()
+    alive = list(trials)
+    for look, (stop, level) in enumerate(zip(course.stops, course.levels, strict=True), 1):
+        asked = course.order[:stop]
+        # the way back the second time: what was open last is open first
+        for trial in sorted(alive, key=lambda one: one.shares, reverse=look % 2 == 0):
+            await _advance(trial, asked, found)
+        alive = [trial for trial in alive if trial.name not in found.failed]
+        if not alive:
+            raise UsageError(f"sweep: no trial could be asked. {next(iter(found.failed.values()))}")
+        last = look == len(course.stops)
+        if len(course.stops) > 1 and len(alive) > 1:
+            bounds = {trial.name: score_bounds(objective, trial.scores(), asked) for trial in alive}
+            clusters = None if course.clusters is None else course.clusters[:stop]
+            fell = losers(bounds, look, level, clusters=clusters, margin=margin, span=score_span(objective))
+            found.losers += fell
+            if not last:
+                out = {one.trial for one in fell}
+                alive = [trial for trial in alive if trial.name not in out]
+        if say is not None:
+            say(f"look {look} of {len(course.stops)}, {stop} questions: {len(alive)} of {len(trials)} trials are left")
+        found.survivors = tuple(trial.name for trial in alive)
+        if after_look is not None:
+            after_look(look, found)
+    return found
+
+
+async def _advance(trial: Contestant, asked: Sequence[str], found: RaceResult) -> None:
+    try:
+        await trial.advance(asked)
+        found.counts[trial.name] = len(asked)
+    except (StoreError, BudgetSpent):
+        raise
+    except SystemFailed as error:
+        found.failed[trial.name] = str(error)
+    except Exception as error:  # whatever a factory raises: this trial fails, the others go on
+        found.failed[trial.name] = f"{type(error).__name__}: {error}"
+
+
+def idle_parameters(trials: Mapping[str, Mapping[str, Any]], answers: Mapping[str, Sequence[str]]) -> list[str]:
+    """Parameters that change nothing: all trials that differ in one of them alone gave the same answers.
+
+    Args:
+        trials: trial -> its parameters.
+        answers: trial -> what it answered to the same questions, in order, as texts or hashes of them.
+    """
+    from ragauge.core.identity import canonical
+
+    idle = []
+    for name in next(iter(trials.values()), {}):
+        groups: dict[str, list[str]] = {}
+        for trial, parameters in trials.items():
+            groups.setdefault(canonical({k: v for k, v in parameters.items() if k != name}), []).append(trial)
+        together = [group for group in groups.values() if len(group) > 1]
+        if together and all(len({tuple(answers[one]) for one in group}) == 1 for group in together):
+            idle.append(name)
+    return idle

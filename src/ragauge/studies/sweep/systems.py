@@ -1,0 +1,370 @@
+"""Trials that are whole systems: built from parameters, asked, and evaluated as every run is."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ragauge.core.errors import SystemFailed, UsageError
+from ragauge.core.example import EvalSet
+from ragauge.core.identity import canonical
+from ragauge.core.object_lookup import is_named, load
+from ragauge.core.response import Run
+from ragauge.core.search_space import Parameters, called
+from ragauge.core.study import Trial
+from ragauge.engine.collect import Pace, RunToFill, collect
+from ragauge.engine.execute import execute
+from ragauge.engine.models import Calling
+from ragauge.engine.plan import Selection, plan
+from ragauge.engine.system_caller import Asking
+from ragauge.engine.systems import System, build_system
+from ragauge.judges.judge import Judge
+from ragauge.metrics.base import Metric
+from ragauge.store.store_access import Store
+from ragauge.studies.sweep.trial_scores import trial_scores
+from ragauge.systems.reference.pipeline import PREFIX
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FAILING_AFTER = 20  # calls of a trial, all failed, after which it is asked nothing more
+KEEP_OPEN = 4  # indexes held at a time where trials are asked everything at once
+
+
+class BudgetSpent(Exception):  # noqa: N818 - no error: what was paid for is kept
+    """What may be spent on the judge is spent; the text says so."""
+
+
+@dataclass
+class SystemFactory:
+    """Makes systems from parameters, and the indexes that they share.
+
+    Args:
+        target: build, whose result is whatever `run` takes: a function, "module:name", or "reference:FOLDER", whose
+            settings are the parameters; or a mapping with build and index.
+        index_names: parameters that the index depends on: `index(**these)` is called once for each distinct setting,
+            and build gets what it returned as its first argument, the other parameters, and of these what it takes.
+        keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed. None
+            = as many as there are settings, so that each is made once.
+
+    Attributes:
+        indexed: how often index was called.
+    """
+
+    target: Any
+    index_names: Sequence[str] = ()
+    keep_open: int | None = None
+    indexed: int = 0
+    _held: OrderedDict[str, Any] = field(default_factory=OrderedDict)
+    _build: Callable[..., Any] | None = None
+    _index: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        parts = dict(self.target) if isinstance(self.target, Mapping) else {"build": self.target}
+        if unknown := set(parts) - {"build", "index"}:
+            raise UsageError(f"sweep: system takes build and index, got {', '.join(sorted(unknown))}.")
+        if "build" not in parts:
+            raise UsageError("sweep: system needs build: the function that makes a system from the parameters.")
+        if not self.reference:
+            self._build = _function(parts["build"], "build")
+        if "index" in parts:
+            self._index = _function(parts["index"], "index")
+            if not self.index_names:
+                raise UsageError("sweep: name the parameters that the index depends on. Write index: [chunk_tokens].")
+        elif self.index_names:
+            raise UsageError("sweep: index names parameters, but system has no index. Write system: {index, build}.")
+
+    @property
+    def reference(self) -> bool:
+        """Whether the reference system is varied."""
+        return isinstance(self.target, str) and self.target.startswith(PREFIX)
+
+    @property
+    def name(self) -> str:
+        """What the runs record as their system."""
+        build = self.target["build"] if isinstance(self.target, Mapping) else self.target
+        return build if isinstance(build, str) else f"{build.__module__}:{build.__qualname__}"
+
+    @property
+    def code(self) -> str:
+        """Hash of the source files behind build and index, or of the documents of the reference system.
+
+        Files of other packages, data and prompts that the code reads, and services that it calls are not in it.
+        """
+        digest = hashlib.sha256()
+        for function in (self._build, self._index):
+            for name, text in _sources(function) if function is not None else ():
+                digest.update(f"{name}\0{hashlib.sha256(text).hexdigest()}\0".encode())
+        if self.reference:
+            where = Path(str(self.target).removeprefix(PREFIX))
+            for path in sorted(where.rglob("*")) if where.is_dir() else [where]:
+                if path.is_file():
+                    digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+        return digest.hexdigest()[:16]
+
+    def check(self, names: Collection[str]) -> None:
+        """Whether the functions take these parameters; said before the first question.
+
+        Raises:
+            UsageError: one that they do not take, with those that they do.
+        """
+        if self._index is not None:
+            _check(self._index, "index", self.index_names, first=False)
+        if self._build is not None:
+            own = set(self.index_names) - self._index_names_of_build if self._index is not None else set()
+            _check(self._build, "build", [name for name in names if name not in own], first=self._index is not None)
+
+    async def make(self, parameters: Parameters) -> System:
+        """A system that can be asked. Whatever the functions raise is raised."""
+        if self._build is None:
+            return build_system(self.target, dict(parameters))
+        rest = dict(parameters)
+        first: tuple[Any, ...] = ()
+        if self._index is not None:
+            first = (await self._indexed({name: rest[name] for name in self.index_names}),)
+            taken = self._index_names_of_build
+            rest = {name: value for name, value in rest.items() if name in taken or name not in self.index_names}
+        return build_system(await _awaited(self._build(*first, **rest)))
+
+    @property
+    def _index_names_of_build(self) -> set[str]:
+        """The parameters of the index that build takes too: those it names, or all where it takes any keyword."""
+        try:
+            taken = inspect.signature(self._build).parameters.values() if self._build is not None else ()
+        except (TypeError, ValueError):  # a builtin says nothing of itself
+            return set()
+        if any(one.kind is one.VAR_KEYWORD for one in taken):
+            return set(self.index_names)
+        return {one.name for one in list(taken)[1:]} & set(self.index_names)
+
+    async def _indexed(self, parameters: Parameters) -> Any:
+        key = canonical(dict(parameters))
+        if key not in self._held:
+            while self.keep_open is not None and len(self._held) >= self.keep_open:
+                self._held.popitem(last=False)
+            if self._index is not None:
+                self._held[key] = await _awaited(self._index(**parameters))
+            self.indexed += 1
+        self._held.move_to_end(key)
+        return self._held[key]
+
+    def index_of(self, parameters: Parameters) -> str:
+        """Names the index of a configuration; "" where there is none."""
+        return canonical({name: parameters[name] for name in self.index_names}) if self._index is not None else ""
+
+    def release(self, needed: Collection[str]) -> None:
+        """Lets go of all indexes but these."""
+        for key in [one for one in self._held if one not in needed]:
+            del self._held[key]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How trials are asked and judged; shared by all of them.
+
+    Attributes:
+        store: where everything is kept.
+        study: its name.
+        eval_set: the questions.
+        metrics: what is scored.
+        judge: who is asked; None = nobody.
+        calling: how the judge's models are called; what may be spent is in it.
+        concurrency: questions under way.
+        timeout: seconds for one question.
+        moved: told of every response and verdict, with what is done.
+    """
+
+    store: Store
+    study: str
+    eval_set: EvalSet
+    metrics: Sequence[Metric]
+    judge: Judge | None = None
+    calling: Calling | None = None
+    concurrency: int = 4
+    timeout: float = 60.0
+    moved: Callable[[str], None] | None = None
+
+
+@dataclass
+class SystemTrial:
+    """One configuration, asked as far as the study needs it; all of it is durable as it arrives.
+
+    Attributes:
+        parameters: its configuration.
+        how: shared by all trials.
+        factory: makes the system.
+        run_id: of its run; "" before it is begun.
+        made: questions asked now.
+        judged: calls to the judge's models now.
+        reused: replies that were there.
+        asked: questions that it has been asked, earlier ones counted.
+        answers: whether it is known to have answered one.
+    """
+
+    parameters: Parameters
+    how: Asked
+    factory: SystemFactory
+    run_id: str = ""
+    made: int = 0
+    judged: int = 0
+    reused: int = 0
+    asked: int = 0
+    answers: bool = False
+
+    @property
+    def name(self) -> str:
+        """Unique in its study; also its run's."""
+        return called(self.parameters)
+
+    @property
+    def shares(self) -> str:
+        """Names the index that it shares with other trials."""
+        return self.factory.index_of(self.parameters)
+
+    async def advance(self, query_ids: Sequence[str]) -> None:
+        """Asks and judges these questions, less what is stored. Whatever the factory raises is raised.
+
+        Raises:
+            BudgetSpent: the judge's budget is spent.
+            SystemFailed: its first 20 calls all failed, in this start or earlier ones.
+        """
+        by_id = {example.query_id: example for example in self.how.eval_set.examples}
+        held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
+        left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
+        self.asked = len(held)
+        first = left[: max(FAILING_AFTER - len(held), 0)]  # what is asked before it is clear that anything answers
+        for part in (first, left[len(first) :]):
+            if part:
+                await self._ask(part)
+            self._check_answers()
+        await self._judge()
+
+    def _check_answers(self) -> None:
+        """SystemFailed where nothing was answered by the time that it is clear that nothing will be."""
+        if self.answers or not self.run_id or self.asked < FAILING_AFTER:
+            return
+        last = ""
+        for _, response in self.how.store.runs.pairs(self.run_id):
+            if response.error is None:
+                self.answers = True
+                return
+            last = response.error
+        raise SystemFailed(f"all of its first {self.asked} calls failed, so it is asked nothing more: {last}")
+
+    def scores(self) -> pl.DataFrame:
+        """Its scores, as studies read them."""
+        judge = self.how.judge
+        return trial_scores(self.how.store, self.run_id, None if judge is None else judge.judge_id)
+
+    async def _ask(self, left: Sequence[Asking]) -> None:
+        how, held = self.how, self.asked
+        system = await self.factory.make(self.parameters)
+        try:
+            if not self.run_id:
+                config = {**system.config, "study": how.study, "parameters": dict(self.parameters)}
+                run = Run("", self.name, system=self.factory.name, config=config, planned=len(how.eval_set))
+                self.run_id = how.store.collecting.begin(run, how.eval_set).run_id
+                how.store.studies.put(how.study, Trial(self.name, dict(self.parameters), run_id=self.run_id))
+            done = await collect(
+                system,
+                left,
+                RunToFill(how.store, self.run_id),
+                Pace.of(how.concurrency, how.timeout),
+                progress=lambda now: self._moved(held + now.done, "asking"),
+            )
+            self.made += done.asked
+            self.asked = held + done.asked
+        finally:
+            await system.close()
+            if self.run_id:
+                how.store.collecting.mark(self.run_id, "interrupted")
+
+    async def _judge(self) -> None:
+        how = self.how
+        todo = plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))  # shipped ones alone
+        if not todo.pending:
+            return
+        outcome = await execute(
+            todo, how.store, calling=how.calling, progress=lambda _: self._moved(self.asked, "judging")
+        )
+        if outcome.calling is not None:
+            self.judged += outcome.calling.calls
+            self.reused += outcome.calling.reused
+        if outcome.stopped:
+            raise BudgetSpent(outcome.stopped)
+
+    def _moved(self, asked: int, what: str) -> None:
+        self.asked = asked
+        if self.how.moved is not None:
+            self.how.moved(f"{what} {self.name}")
+
+
+def _function(target: Any, role: str) -> Callable[..., Any]:
+    found = load(target) if isinstance(target, str) and is_named(target) else target
+    if not callable(found):
+        raise UsageError(f"sweep: {role} must be a function or module:name, got {target!r}.")
+    return found  # type: ignore[no-any-return]     # a user's function
+
+
+def _check(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:
+    """UsageError where a function does not take these as keywords, or needs others."""
+    try:
+        taken = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a builtin says nothing of itself
+        return
+    if first and taken and taken[0].kind in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD):
+        taken = taken[1:]
+    named = {one.name for one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    name = getattr(function, "__name__", role)
+    strange = [] if any(one.kind is one.VAR_KEYWORD for one in taken) else [one for one in names if one not in named]
+    if strange:
+        takes = ", ".join(sorted(named)) or "none"
+        raise UsageError(f"sweep: {role} {name} does not take {', '.join(strange)} (it takes: {takes}).")
+    needed = [
+        one.name
+        for one in taken
+        if one.default is one.empty
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and one.name not in names
+    ]
+    if needed:
+        raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
+
+
+def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
+    """The file of a function's module, and of every module that it reaches in the same package or folder."""
+    function = inspect.unwrap(function)
+    function = function if hasattr(function, "__module__") else type(function)
+    home = inspect.getmodule(function)
+    if home is None or not getattr(home, "__file__", None):  # of a notebook or a shell
+        try:
+            return [(getattr(function, "__qualname__", ""), inspect.getsource(function).encode("utf-8", "replace"))]
+        except (OSError, TypeError):
+            code = getattr(function, "__code__", None)
+            return [] if code is None else [(code.co_name, code.co_code + repr(code.co_names).encode())]
+    path = Path(str(home.__file__)).resolve()
+    root = path.parents[max(home.__name__.count(".") - 1, 0)] if home.__name__ != "__main__" else path.parent
+    todo, found = [home], {path: home}
+    while todo:
+        for value in list(vars(todo.pop()).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            module = sys.modules.get(name) if isinstance(name, str) else None
+            file = getattr(module, "__file__", None)
+            if module is None or not file:
+                continue
+            where = Path(file).resolve()
+            if where not in found and root in where.parents and "site-packages" not in where.relative_to(root).parts:
+                found[where] = module
+                todo.append(module)
+    return [(str(where.relative_to(root)), where.read_bytes()) for where in sorted(found) if where.is_file()]
+
+
+async def _awaited(found: Any) -> Any:
+    return await found if inspect.isawaitable(found) else found

@@ -1,0 +1,236 @@
+"""A question as a model wrote it, and what each type of question promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+from ragauge.core.curation import Anchor, Curation, Origin
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import Example, Relevant, Span
+from ragauge.core.identity import query_id_of
+from ragauge.testsets.set_file import SetLine, new_line
+
+QuestionType = Literal[
+    "single", "boundary", "multi_hop", "comparison", "temporal", "unanswerable", "false_premise", "ambiguous"
+]
+TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
+Unwritten = Literal["", "declined", "unreadable", "call_failed"]
+METHOD = "model"
+HEARD = 2_000  # characters of an unreadable reply that are kept with the request
+
+
+class Contract(NamedTuple):
+    """What a type of question promises.
+
+    Attributes:
+        asks: what the model is told to write.
+        documents: fewest and most gold documents.
+        draws: one passage, one in a place that is hard to find, one with a date, or two that are linked or alike.
+        quotes: fewest quotations.
+        answerable: of the example; None = there is no answer to give and none to refuse.
+        criterion: of a good answer, before the reference; "" = none.
+    """
+
+    asks: str
+    documents: tuple[int, int] = (1, 1)
+    draws: Literal["one", "edge", "dated", "linked", "alike"] = "one"
+    quotes: int = 1
+    answerable: bool | None = True
+    criterion: str = ""
+
+
+CONTRACTS: Mapping[QuestionType, Contract] = {
+    "single": Contract("is answered by one passage"),
+    "boundary": Contract(
+        "is answered by the passage; where there are two, by the end of the first and the beginning of the second "
+        "together, a quotation of each",
+        draws="edge",
+    ),
+    "multi_hop": Contract(
+        "can only be answered by facts of both passages together; quote the fact of each", (2, 3), "linked", 2
+    ),
+    "comparison": Contract(
+        "compares something that each passage says about its own subject; quote the fact of each", (2, 3), "alike", 2
+    ),
+    "temporal": Contract("asks when something was, or whose answer depends on a date or year", draws="dated"),
+    "unanswerable": Contract(
+        "sounds as if the passage answered it, on its subject, but asks for a fact that the passage does not hold; "
+        "answer and evidence stay empty",
+        (0, 0),
+        quotes=0,
+        answerable=False,
+    ),
+    "false_premise": Contract(
+        "takes for granted something that the passage says is otherwise; the answer corrects it, the evidence is the "
+        "sentence that shows it",
+        answerable=None,
+        criterion="Corrects the false premise of the question: ",
+    ),
+    "ambiguous": Contract(
+        "can be read in two ways, each answered by one of the passages; the answer gives both readings with their "
+        "answers, the evidence both sentences",
+        (1, 3),
+        "alike",
+        2,
+        criterion="Asks which reading is meant, or answers every reading: ",
+    ),
+}
+USUAL: Mapping[QuestionType, float] = {
+    "single": 40,
+    "boundary": 10,
+    "multi_hop": 15,
+    "comparison": 10,
+    "temporal": 5,
+    "unanswerable": 10,
+    "false_premise": 5,
+    "ambiguous": 5,
+}
+
+
+def shares_of(text: str | Mapping[str, float]) -> dict[QuestionType, float]:
+    """Types with their shares.
+
+    Raises:
+        UnknownName: no such type.
+        UsageError: a share that is no number above 0.
+
+    >>> shares_of("single=3,multi_hop=1")
+    {'single': 3.0, 'multi_hop': 1.0}
+    """
+    if isinstance(text, str):
+        pairs = [part.partition("=")[::2] for part in text.replace(" ", "").split(",") if part]
+    else:
+        pairs = [(str(name), str(share)) for name, share in text.items()]
+    found: dict[QuestionType, float] = {}
+    for name, share in pairs:
+        kind = next((one for one in TYPES if one == name), None)
+        if kind is None:
+            raise UnknownName("type of question", name, TYPES)
+        try:
+            found[kind] = float(share)
+        except ValueError:
+            found[kind] = 0.0
+        if not 0 < found[kind] < float("inf"):
+            raise UsageError(f"types: expected {name}=SHARE, a number above 0, got {name}={share}.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePassage:
+    """Characters [start, end) of a document, which a question is written from."""
+
+    doc_id: str
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        """One past its last character."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What one call is to write.
+
+    Attributes:
+        type: of its questions.
+        passages: numbered from 1 in the prompt.
+        manners: of each question, how it is put: persona, style, length, language -> what was drawn.
+        earlier: questions that were written from these passages before.
+    """
+
+    type: QuestionType
+    passages: tuple[SourcePassage, ...]
+    manners: tuple[Mapping[str, str], ...]
+    earlier: tuple[str, ...] = ()
+
+
+class Quote(NamedTuple):
+    """What a model says that a passage says."""
+
+    passage: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question as it was written.
+
+    Attributes:
+        type: what was asked for.
+        question, answer: as written; "" where a reply held none.
+        passages: what it was written from.
+        quotes: the evidence as the model gave it.
+        anchors: where each quote stands; None = nowhere.
+        manner: how it was to be put.
+        unwritten: why there is no question: the model finds the passages allow none, no reply can be read, or the call
+            failed; "" = there is one.
+        fault: the same in words; "" = none.
+        heard: of an unreadable reply the last text that came.
+    """
+
+    type: QuestionType
+    question: str
+    answer: str
+    passages: tuple[SourcePassage, ...]
+    quotes: tuple[Quote, ...] = ()
+    anchors: tuple[Anchor | None, ...] = ()
+    manner: Mapping[str, str] | None = None
+    unwritten: Unwritten = ""
+    fault: str = ""
+    heard: str = ""
+
+    @property
+    def told(self) -> str:
+        """Why there is no question, with the reply that cannot be read as it came."""
+        cut = f" … ({len(self.heard):,} characters)" if len(self.heard) > HEARD else ""
+        return f"{self.fault}; the last was: {self.heard[:HEARD]}{cut}" if self.heard else self.fault
+
+    @cached_property
+    def gold(self) -> tuple[str, ...]:
+        """The documents that its evidence stands in; none of a question without an answer."""
+        if self.type == "unanswerable":
+            return ()
+        return tuple(dict.fromkeys(anchor.doc_id for anchor in self.anchors if anchor is not None))
+
+    @property
+    def stretches(self) -> tuple[Span, ...]:
+        """Where its evidence stands; nowhere for a question without an answer."""
+        held = [anchor for anchor in self.anchors if anchor is not None and self.gold]
+        return tuple(Span(one.doc_id, one.start, one.end) for one in held)
+
+    def example(self, more: Mapping[str, str] | None = None) -> Example:
+        """What the set holds of it.
+
+        Args:
+            more: segments beside type and manner.
+        """
+        contract = CONTRACTS[self.type]
+        return Example(
+            query_id_of(self.question),
+            self.question,
+            references=() if contract.answerable is False else (self.answer,),
+            criteria=(contract.criterion + self.answer,) if contract.criterion else None,
+            relevant=tuple(Relevant((doc_id,)) for doc_id in self.gold),
+            gold_spans=self.stretches,
+            answerable=contract.answerable,
+            segments={"type": self.type, **(self.manner or {}), **(more or {})},
+        )
+
+    def line(self, model: str, seed: int, more: Mapping[str, str] | None = None, rejected: str = "") -> SetLine:
+        """Its line of the set; of a rejected one, with the reason."""
+        origin = Origin(
+            METHOD,
+            model,
+            self.type,
+            (self.manner or {}).get("persona", ""),
+            seed,
+            tuple(dict.fromkeys(one.doc_id for one in self.passages)),
+        )
+        anchors = tuple(anchor for anchor in self.anchors if anchor is not None)
+        made = Curation(origin=origin, anchors=anchors)
+        return new_line(self.example(more), replace(made, state="rejected", note=rejected) if rejected else made)

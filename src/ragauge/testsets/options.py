@@ -1,0 +1,225 @@
+"""What the verbs of test sets take, each option declared once."""
+
+# no `from __future__ import annotations` here: what these classes declare is read where commands are made of it
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from ragauge.core.curation import SetForm, State
+from ragauge.verbs.calls import ModelCallOptions
+from ragauge.verbs.option_specs import Columns, LastJudge, Metrics, Store, StoredRun, Typed
+
+if TYPE_CHECKING:
+    from ragauge.engine.execute import Progress
+
+Corpus = Annotated[Any, Typed("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckSetOptions(ModelCallOptions):
+    """What is held against what.
+
+    Attributes:
+        set: the set.
+        corpus: its documents, as they are now.
+        judge: who says whether a passage states a reference; none = nobody.
+        judge_name: of a judge that is an object.
+        fix: moved evidence is given its place of now; examples whose evidence changed or is gone become drafts.
+        output: where the mended set is written.
+        columns: our field -> the set's column.
+        store: where a model's replies are kept.
+        progress: called as examples are judged.
+    """
+
+    set: Annotated[Any, Typed("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Corpus
+    judge: Annotated[Any, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)] = "local"
+    judge_name: str = ""
+    fix: Annotated[bool, Typed("Put moved labels where their evidence stands now; the rest become drafts.")] = False
+    output: Annotated[Path | None, Typed("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
+    columns: Columns = None
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreezeSetOptions:
+    """What is frozen.
+
+    Attributes:
+        set: the set.
+        corpus: its documents.
+        columns: our field -> the set's column.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Corpus
+    columns: Columns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkSetOptions:
+    """What is marked, and as what.
+
+    Attributes:
+        set: the set, JSON lines.
+        to: draft, reviewed, golden or rejected.
+        by: who looked.
+        ids: query_ids.
+        all: every example.
+        note: why.
+    """
+
+    set: Annotated[Any, Typed("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
+        kw_only=False
+    )
+    to: Annotated[State, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)]
+    by: Annotated[str, Typed("Who looked at them.")] = ""
+    ids: Annotated[str | Sequence[str], Typed("Which, by query_id, comma-separated.", kind=str)] = ""
+    all: Annotated[bool, Typed("Every example of the set.")] = False
+    note: Annotated[str, Typed("Why.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddExamplesOptions:
+    """Which examples of a run go into a set. Each field is an argument of `add_examples`, which explains it."""
+
+    run: StoredRun = field(kw_only=False)
+    to: Annotated[Path, Typed("The set, .jsonl; it is made where there is none.", kind=Path, metavar="SET")]
+    ids: Annotated[
+        str | Sequence[str], Typed("Which, by query_id.", argument=True, kind=list[str] | None, metavar="ID")
+    ] = field(default=(), kw_only=False)
+    failed: Annotated[bool, Typed("All that the run's causes name as wrong.")] = False
+    sample: Annotated[int | None, Typed("So many, drawn in proportion to the weights of the answers.", least=1)] = None
+    by: Annotated[str, Typed("A segment: each of its values gets its share of the sample.", metavar="SEGMENT")] = ""
+    from_set: Annotated[
+        Any, Typed("The run's set, whose quotes are kept; the file of its name by default.", "--from", metavar="SET")
+    ] = None
+    tag: Annotated[str | Sequence[str], Typed("What they are tagged with, comma-separated.", kind=str)] = ""
+    by_name: Annotated[str, Typed("Who adds them.", metavar="NAME")] = ""
+    seed: Annotated[int, Typed("Of the sample: equal seeds draw equal examples.")] = 7
+    judge: LastJudge = None
+    store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSetOptions(ModelCallOptions):
+    """What a set is made from.
+
+    Attributes:
+        corpus: the documents.
+        output: the file to write.
+        n: how many questions.
+        model: who writes them; "" = nobody: known-item queries.
+        model_name: of a model that is an object.
+        judge: who checks them; "" = the same model.
+        judge_name: of a judge that is an object.
+        types: type of question -> share.
+        plan: personas, styles, lengths and languages with their shares.
+        documents: how many questions are about recent and about niche documents.
+        existing: a set whose questions are not written again.
+        rejected: a file for what was not kept.
+        seed: of the drawing.
+        ids: of text files: stem, their paths without their endings; path, with them, where the system names files so.
+        store: where replies are kept.
+        progress: called with what is done of each round.
+    """
+
+    corpus: Annotated[
+        Any, Typed("The documents: a folder, a file or table with ids and texts.", argument=True, metavar="CORPUS")
+    ] = field(kw_only=False)
+    output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
+    n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
+    model: Annotated[Any, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)] = ""
+    model_name: str = ""
+    judge: Annotated[Any, Typed("Who checks them; the same model by default.", kind=str)] = ""
+    judge_name: str = ""
+    types: Annotated[str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)] = ""
+    plan: Annotated[Any, Typed("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)] = None
+    documents: Annotated[
+        str | Mapping[str, int], Typed("How many about which documents: recent=10,niche=20.", kind=str)
+    ] = ""
+    existing: Annotated[Any, Typed("A set whose questions are not written again.", metavar="SET")] = None
+    rejected: Annotated[Path | None, Typed("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
+    seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    ids: Annotated[
+        Literal["stem", "path"],
+        Typed("Of text files: their paths without endings, or with them.", kind=Literal["stem", "path"]),
+    ] = "stem"
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSetOptions:
+    """What is written, and how.
+
+    Attributes:
+        set: the set.
+        to: beir, ragas or deepeval.
+        output: a folder for beir, else a file.
+        corpus: the documents.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    to: Annotated[SetForm, Typed("beir, ragas or deepeval.", kind=SetForm)]
+    output: Annotated[Path, Typed("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)]
+    corpus: Annotated[Any, Typed("The documents, written along.", metavar="CORPUS")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarySetOptions:
+    """What is put otherwise, and how.
+
+    Attributes:
+        set: the set.
+        kinds: of variation.
+        output: the set to write.
+        corpus: its documents.
+        n: variants of each kind at most.
+        seed: of the drawing.
+        columns: our field -> the set's column.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    kinds: Annotated[
+        str | Sequence[str], Typed("typos, keywords, case, entity (needs --corpus); all by default.", kind=str)
+    ] = ""
+    output: Annotated[
+        Path | None, Typed("Originals and variants, .jsonl; SET.varied.jsonl by default.", "-o --output", kind=Path)
+    ] = None
+    corpus: Annotated[Any, Typed("The documents, of which none may answer what entity asks.", metavar="CORPUS")] = None
+    n: Annotated[int | None, Typed("Variants of each kind at most; all by default.", "-n", least=1)] = None
+    seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    columns: Columns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetStatsOptions:
+    """What is described, and by what.
+
+    Attributes:
+        set: the set.
+        corpus: its documents.
+        like: questions of people.
+        run: a run on the set that was evaluated.
+        baseline: another run, to pair it with.
+        detect: the change that is to be seen.
+        metrics: names and presets.
+        judge: whose verdicts.
+        seed: of the classifier's folds.
+        store: where runs are kept.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Annotated[Any, Typed("Its documents: topics without a question, overlap.", metavar="CORPUS")] = None
+    like: Annotated[Any, Typed("Questions of people: are the set's like them?", metavar="REAL")] = None
+    run: Annotated[Any, Typed("An evaluated run on the set: what can it show?", metavar="RUN")] = None
+    baseline: Annotated[Any, Typed("A run to pair it with, as compare does.", metavar="RUN")] = None
+    detect: Annotated[str, Typed("The change to be seen: 3% of the mean, or 3 points.")] = ""
+    metrics: Metrics = ()
+    judge: LastJudge = None
+    seed: Annotated[int, Typed("Of the classifier's folds.")] = 7
+    store: Store = None

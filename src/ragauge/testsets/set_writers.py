@@ -1,0 +1,142 @@
+"""Sets in the forms of other tools, each of which the reader turns into equal examples again.
+
+What a form has no place for stands beside it under our names, which other tools pass by.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from ragauge.core.curation import SetForm
+from ragauge.core.errors import DataError, UsageError
+from ragauge.core.example import Example
+from ragauge.core.jsonl_files import example_fields, written
+from ragauge.core.messages import plural
+from ragauge.readers.beir import OURS
+from ragauge.readers.options import warn_user
+
+NAMED = 5  # documents that a warning names
+FORMS: tuple[SetForm, ...] = get_args(SetForm)
+
+
+def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mapping[str, str] | None = None) -> int:
+    """Writes a set: beir as a folder, ragas as JSON lines, deepeval as a JSON list of goldens.
+
+    Args:
+        form: which.
+        path: the folder or file.
+        examples: of the set.
+        texts: doc_id -> text; with it a BEIR folder has its corpus, and the others the texts of the gold documents.
+
+    Returns:
+        How many examples.
+
+    Raises:
+        UsageError: an unknown form, a file's ending that is not the form's, or a file or folder that holds something.
+        DataError: groups of documents in BEIR's form, which has no place for them.
+    """
+    if form not in FORMS:
+        raise UsageError(f"testset export: --to {form}: expected one of {', '.join(FORMS)}.")
+    listed = list(examples)
+    if form == "beir":
+        _beir(path, listed, texts)
+        return len(listed)
+    ending = {"ragas": ".jsonl", "deepeval": ".json"}[form]
+    if path.suffix != ending:
+        raise UsageError(f"testset export: -o {path}: {form} takes a file that ends in {ending}.")
+    _refuse_taken(path, "file")
+    rows = [_row(form, example, texts or {}) for example in listed]
+    with written(path) as file:
+        if form == "deepeval":
+            json.dump(rows, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        else:
+            file.writelines(_line(row) for row in rows)
+    return len(rows)
+
+
+def _row(form: SetForm, example: Example, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A sample of ragas (user_input, reference, reference_contexts) or golden of deepeval (input, expected_output)."""
+    fields = example_fields(example)
+    query, reference = fields.pop("query"), fields.pop("reference_answer", None)
+    if reference is None and example.references:  # several: the others stand under references
+        reference, fields["references"] = example.references[0], list(example.references[1:])
+    contexts = [texts[doc_id] for doc_id in _gold(example) if doc_id in texts]
+    names = ("input", "expected_output", "context")
+    if form == "ragas":
+        names = ("user_input", "reference", "reference_contexts")
+    found = {**dict(zip(names, (query, reference, contexts or None), strict=True)), **fields}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _gold(example: Example) -> list[str]:
+    named = [doc_id for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids]
+    return list(dict.fromkeys([*named, *(span.doc_id for span in example.gold_spans or ())]))
+
+
+def _beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) -> None:
+    for example in examples:
+        if any(len(one.doc_ids) > 1 for one in example.relevant or ()):
+            raise DataError("BEIR has no place for groups of documents.", source=f"example {example.query_id}")
+    _refuse_taken(path, "folder")
+    (path / "qrels").mkdir(parents=True)
+    if texts is not None:
+        with written(path / "corpus.jsonl") as file:
+            file.writelines(_line({"_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items())
+    with written(path / "queries.jsonl") as file:
+        file.writelines(map(_line, map(_query, examples)))
+    with written(path / "qrels" / "test.tsv") as file:
+        file.write("query-id\tcorpus-id\tscore\n")
+        file.writelines(_labels(examples))
+    _warn_of(path, examples, texts)
+
+
+def _refuse_taken(path: Path, kind: str) -> None:
+    """Makes sure that nothing stands where a set is written but an empty file or folder of that kind."""
+    held = any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size > 0
+    if held or (path.exists() and path.is_dir() is not (kind == "folder")):
+        raise UsageError(f"testset export: -o {path}: is there already and stays as it is. Name a new {kind}.")
+
+
+def _warn_of(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
+    """Says which queries have no label, and which labels no document."""
+    if without := sum(not _graded(one) for one in examples):
+        warn_user(
+            f"{path}: {plural(without, 'query', 'queries')} of {len(examples):,} without a label: other tools pass "
+            "by what qrels/test.tsv does not name; ragauge reads them again."
+        )
+    named = {doc_id for example in examples for doc_id in _graded(example)}
+    if texts is not None and (lost := sorted(named - texts.keys())):
+        shown = ", ".join(map(repr, lost[:NAMED])) + (" …" if len(lost) > NAMED else "")
+        warn_user(f"{path}: {plural(len(lost), 'labelled document')} not in the corpus: {shown}.")
+
+
+def _query(example: Example) -> dict[str, Any]:
+    if not example.relevant:  # the reader knows it by `relevant`, None too
+        fields = example_fields(example) | {"relevant": None if example.relevant is None else {}}
+        own = {key: value for key, value in fields.items() if key not in ("query_id", "query")}
+        return {"_id": example.query_id, "text": example.query, "metadata": {OURS: own}}
+    held = ("query_id", "query", "relevant")
+    fields = {key: value for key, value in example_fields(example).items() if key not in held}
+    return {"_id": example.query_id, "text": example.query, "metadata": {OURS: fields} if fields else {}}
+
+
+def _labels(examples: Iterable[Example]) -> Iterator[str]:
+    for example in examples:
+        for doc_id, grade in _graded(example).items():
+            whole = float(grade).is_integer()  # as other tools read them
+            yield f"{example.query_id}\t{doc_id}\t{int(grade) if whole else float(grade)!r}\n"
+
+
+def _graded(example: Example) -> dict[str, float]:
+    """Document -> grade: its labels, or where it has none the documents that hold its gold spans."""
+    if example.relevant is None:
+        return dict.fromkeys((span.doc_id for span in example.gold_spans or ()), 1.0)
+    return {one.doc_ids[0]: one.grade for one in example.relevant}
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,33 @@
+"""What a run tells of its set: which changes it can show, and what other wordings cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragauge.testsets.stats.robustness import VariationChange
+from ragauge.testsets.stats.set_power import DetectableChange
+
+
+@dataclass(frozen=True, slots=True)
+class SetReach:
+    """What a run tells of its set.
+
+    Attributes:
+        run: its name.
+        judge_id: whose verdicts; "" = nobody's.
+        baseline: the run that it is paired with; "" = none: the spread of differences is taken from its own scores.
+        detect: the change that is to be seen, as it was typed; "" = none.
+        changes: by metric, all examples first, then segments.
+        robustness: variants held against their originals, by kind and metric.
+        unpaired: kind of variation -> examples, of kinds that ask for something else than their originals.
+        same_set: whether the run answered this very version of the set.
+    """
+
+    run: str
+    judge_id: str
+    baseline: str
+    detect: str
+    changes: tuple[DetectableChange, ...]
+    robustness: tuple[VariationChange, ...]
+    unpaired: tuple[tuple[str, int], ...]
+    same_set: bool

@@ -1,0 +1,202 @@
+"""What a set is made of: states, types and origins, topics without a question, and how much it repeats its gold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragauge.core.variation import SEGMENT
+from ragauge.scores.estimation import ScoreSample, interval_of_mean, quantiles
+from ragauge.stats.weighted import Interval
+from ragauge.testsets.check.content_words import content_stems
+from ragauge.testsets.lock import gold_anchors, gold_ids
+from ragauge.testsets.set_file import SetFile, SetLine
+from ragauge.testsets.stats.two_sample import TwoSampleTest
+from ragauge.text.tokens import stem, words
+
+if TYPE_CHECKING:
+    from ragauge.testsets.corpus_view import CorpusView
+
+UNKNOWN = "not said"
+NAMED = 3  # words and documents by which a topic is named
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyTopic:
+    """A topic of the corpus that no question is about.
+
+    Attributes:
+        documents: how many it has.
+        words: found in more of its documents than of others, the most telling first.
+        doc_ids: the first few.
+    """
+
+    documents: int
+    words: tuple[str, ...]
+    doc_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCover:
+    """How the questions lie over the topics of a corpus.
+
+    Attributes:
+        topics: all of them.
+        documents: of the corpus, empty ones and copies aside.
+        asked: documents that are gold of a question.
+        empty: topics without a question, the largest first.
+    """
+
+    topics: int
+    documents: int
+    asked: int
+    empty: tuple[EmptyTopic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOverlap:
+    """Which share of a question's content words its gold documents hold.
+
+    Attributes:
+        n: questions with gold that is known.
+        mean: of their shares; None of none.
+        interval: of the mean.
+        quartiles: 25, 50 and 75 %; () of none.
+        lost: questions with gold documents none of which is in the corpus; they are not counted in n.
+        quotes: no corpus was given, and quoted evidence was looked at instead of documents.
+    """
+
+    n: int
+    mean: float | None = None
+    interval: Interval | None = None
+    quartiles: tuple[float, ...] = ()
+    lost: int = 0
+    quotes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetDescription:
+    """What a set is made of.
+
+    Attributes:
+        name: of its file.
+        version: hash of its content.
+        examples: all of them, rejected ones too.
+        states: state -> how many.
+        types: type of question -> how many.
+        origins: how examples came to be -> how many.
+        variations: kind of variation -> how many; empty where none was put otherwise.
+        overlap: of questions with their gold.
+        topics: None without a corpus.
+        like: the test against real questions; None where none were given.
+    """
+
+    name: str
+    version: str
+    examples: int
+    states: Mapping[str, int]
+    types: Mapping[str, int]
+    origins: Mapping[str, int]
+    variations: Mapping[str, int]
+    overlap: QuestionOverlap
+    topics: TopicCover | None = None
+    like: TwoSampleTest | None = None
+
+
+def described(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None) -> SetDescription:
+    """What a set is made of.
+
+    Args:
+        lines: the set.
+        corpus: its documents; None = not given.
+        like: its test against real questions.
+    """
+    texts = {} if corpus is None else {doc_id: one.text for doc_id, one in corpus.documents.items()}
+    kept = [one for one in lines.lines if one.curation.state != "rejected"]
+    return SetDescription(
+        lines.name,
+        lines.eval_set.version,
+        len(lines.lines),
+        _counted(one.curation.state for one in lines.lines),
+        _counted(_type(one) for one in kept),
+        _counted(one.curation.origin.method if one.curation.origin else "" for one in kept),
+        {
+            kind: n
+            for kind, n in _counted(one.example.segments.get(SEGMENT, "") for one in kept).items()
+            if kind != UNKNOWN
+        },
+        gold_overlap(kept, texts),
+        None if corpus is None else _cover(corpus, kept),
+        like,
+    )
+
+
+def overlap_of(line: SetLine, texts: Mapping[str, str]) -> float | None:
+    """The share of a question's content words, by their stems, that its gold documents hold.
+
+    Without a corpus, that its quoted evidence holds. None without either, and of a question without such words.
+
+    Args:
+        line: the example.
+        texts: doc_id -> text of the corpus; empty where none was given.
+    """
+    if texts:
+        gold = [texts[doc_id] for doc_id in gold_ids(line) if doc_id in texts]
+    else:
+        gold = [one.quote for one in gold_anchors(line)]
+    asked = content_stems(line.example.query)
+    if not gold or not asked:
+        return None
+    held = {stem(word) for text in gold for word in words(text)}
+    return len(asked & held) / len(asked)
+
+
+def gold_overlap(lines: Sequence[SetLine], texts: Mapping[str, str]) -> QuestionOverlap:
+    """The shares of many questions, those that have one; questions of one cluster are not independent."""
+    import numpy as np
+
+    each = [(share, cluster_of(one)) for one in lines if (share := overlap_of(one, texts)) is not None]
+    lost = sum(bool(ids) and not any(one in texts for one in ids) for ids in map(gold_ids, lines)) if texts else 0
+    if not each:
+        return QuestionOverlap(0, lost=lost, quotes=not texts)
+    values = np.array([share for share, _ in each])
+    sample = ScoreSample(values, bounds=(0.0, 1.0), clusters=[cluster for _, cluster in each])
+    return QuestionOverlap(
+        len(each),
+        float(values.mean()),
+        interval_of_mean(sample),
+        tuple(quantiles(values, (0.25, 0.5, 0.75))),
+        lost,
+        quotes=not texts,
+    )
+
+
+def cluster_of(line: SetLine) -> str:
+    """What a question depends on: its cluster, else its first gold document, else itself."""
+    return line.example.cluster or next(iter(gold_ids(line)), line.example.query_id)
+
+
+def _type(line: SetLine) -> str:
+    origin = line.curation.origin
+    return line.example.segments.get("type", "") or (origin.type if origin is not None else "")
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    return {value or UNKNOWN: n for value, n in Counter(values).most_common()}
+
+
+def _cover(corpus: CorpusView, lines: Sequence[SetLine]) -> TopicCover:
+    asked = {corpus.counts.copies.get(doc_id, doc_id) for one in lines for doc_id in gold_ids(one)}
+    asked &= corpus.documents.keys()
+    held = {doc_id: set(words(one.text)) for doc_id, one in corpus.documents.items()}
+    everywhere = Counter(word for one in held.values() for word in one)
+    empty = []
+    for topic in corpus.topics:
+        if asked.isdisjoint(topic):
+            inside = Counter(word for doc_id in topic for word in held[doc_id])
+            scores = {word: n / len(topic) - everywhere[word] / len(held) for word, n in inside.items()}
+            telling = sorted(scores, key=lambda word: (-scores[word], word))[:NAMED]
+            empty.append(EmptyTopic(len(topic), tuple(telling), tuple(topic[:NAMED])))
+    return TopicCover(len(corpus.topics), len(corpus.ids), len(asked), tuple(empty))

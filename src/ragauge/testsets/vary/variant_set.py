@@ -1,0 +1,151 @@
+"""A set with its questions put otherwise too: each variant beside its original, in the same cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from ragauge.core.curation import Curation, Origin
+from ragauge.core.example import Example
+from ragauge.core.variation import SEGMENT, variant_id
+from ragauge.testsets.generate.draft import QuestionType
+from ragauge.testsets.set_file import SetFile, SetLine, new_line
+from ragauge.testsets.vary.base import Variation
+
+METHOD = "vary:"  # and the kind: the method in the origin of a variant
+UNANSWERABLE: QuestionType = "unanswerable"  # the type of a variant without its original's labels
+
+
+@dataclass(frozen=True)
+class VariationCount:
+    """What became of a kind.
+
+    Attributes:
+        name: the kind.
+        does: what it does to a question.
+        made: variants made now.
+        there: that the set had already; they stay as they are.
+        without: questions that were tried and have no such variant.
+        missing: what those lack.
+        shown: (question, variant) of the first few.
+    """
+
+    name: str
+    does: str
+    made: int
+    there: int
+    without: int
+    missing: str
+    shown: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class VariedSet:
+    """A set with variants.
+
+    Attributes:
+        file: the originals in their order, then the variants by kind.
+        originals: examples that were there and are no variants; rejected ones count too.
+        counts: one a kind.
+        seed: of the drawing.
+    """
+
+    file: SetFile
+    originals: int
+    counts: tuple[VariationCount, ...]
+    seed: int
+
+
+def varied(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, seed: int = 7) -> VariedSet:
+    """A set with variants of its questions.
+
+    A variant is named by its original's query_id, "~" and the kind, has the original's cluster (an original without one
+    gets its own query_id as cluster), the segment `variation`, no tags, and is a draft. Where the kind keeps labels, it
+    has all labels of the original; else it is unanswerable without labels, and answerable questions alone are varied.
+    Rejected examples and variants are not varied. What a question becomes depends on seed, kind and query_id alone.
+
+    Args:
+        lines: the set.
+        kinds: the kinds of variation.
+        n: variants of a kind, drawn from the originals; None = all that can be made. Those that the set has count.
+        seed: of the drawing; equal seeds make equal variants.
+
+    Returns:
+        Lines whose examples do not change keep their bytes.
+    """
+    known = {variant_id(one.example.query_id, kind.name): one.example.query_id for one in lines.lines for kind in kinds}
+    originals = [one for one in lines.lines if SEGMENT not in one.example.segments]
+    more: list[SetLine] = []
+    counts: list[VariationCount] = []
+    for kind in kinds:
+        made, count = _of_kind(kind, lines, originals, n, seed)
+        more += made
+        counts.append(count)
+    used = {known[one.example.query_id] for one in more}
+    file = lines.map(lambda one: one.clustered() if one.example.query_id in used else one)
+    return VariedSet(file.with_lines(more), len(originals), tuple(counts), seed)
+
+
+SHOWN = 2
+
+
+def _of_kind(
+    kind: Variation, lines: SetFile, originals: Sequence[SetLine], n: int | None, seed: int
+) -> tuple[list[SetLine], VariationCount]:
+    there = [one for one in originals if variant_id(one.example.query_id, kind.name) in lines.by_id]
+    fit = [one for one in originals if one.curation.state != "rejected" and _fits(kind, one.example)]
+    order = list(range(len(fit)))
+    if n is not None:
+        Random(f"{seed} {kind.name}").shuffle(order)  # noqa: S311 - draws examples, no secret
+    found: dict[int, SetLine] = {}
+    without = 0
+    for at in order:
+        if n is not None and len(found) + len(there) >= n:
+            break
+        example = fit[at].example
+        if variant_id(example.query_id, kind.name) in lines.by_id:
+            continue
+        put = kind.question(example.query, Random(f"{seed} {kind.name} {example.query_id}"))  # noqa: S311 - likewise
+        if put is None:
+            without += 1
+        else:
+            found[at] = _line(kind, fit[at], put, seed)
+    made = [found[at] for at in sorted(found)]
+    shown = tuple((fit[at].example.query, found[at].example.query) for at in sorted(found)[:SHOWN])
+    return made, VariationCount(kind.name, kind.does, len(made), len(there), without, kind.missing, shown)
+
+
+def _fits(kind: Variation, example: Example) -> bool:
+    return kind.keeps_labels or example.answerable is not False
+
+
+def _line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
+    was, meta = original.example, original.curation
+    put = replace(
+        was,
+        query_id=variant_id(was.query_id, kind.name),
+        query=query,
+        tags=frozenset(),
+        segments={**was.segments, SEGMENT: kind.name},
+        cluster=was.cluster or was.query_id,
+    )
+    if not kind.keeps_labels:
+        segments = {name: value for name, value in put.segments.items() if name != "difficulty"}  # of its gold
+        put = replace(
+            put,
+            segments={**segments, **({"type": UNANSWERABLE} if "type" in segments else {})},
+            references=(),
+            reference_claims=None,
+            aspects=None,
+            criteria=None,
+            relevant=(),
+            gold_spans=(),
+            relevant_chunks=None,
+            answerable=False,
+        )
+    written = meta.origin or Origin("")
+    kept_type = written.type if kind.keeps_labels else UNANSWERABLE
+    origin = replace(written, method=f"{METHOD}{kind.name}", type=kept_type, seed=seed)
+    anchors = meta.anchors if kind.keeps_labels else ()
+    return new_line(put, Curation(origin=origin, anchors=anchors))

@@ -1,1 +1,0 @@
-"""Questions written by a model: what is drawn, what is asked, what comes back."""

@@ -1,0 +1,36 @@
+"""Labels and retrieved passages that name the same documents otherwise: matched once, when a run is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragauge.core.document_names import match_document_names
+from ragauge.core.messages import plural
+
+if TYPE_CHECKING:
+    from ragauge.store.store_access import Store
+
+MANY, FIRST = 1_000, 200  # responses
+
+
+def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) -> None:
+    """Gives retrieved documents the ids that the run's labels have for them, where nothing else can be meant.
+
+    Args:
+        store: with the run, all of whose responses are there.
+        run_id: the run.
+        warn: told what was matched, once.
+    """
+    labels = store.listings.labelled(run_id)
+    if labels and store.runs.size(run_id) > MANY and not labels.isdisjoint(store.listings.retrieved(run_id, FIRST)):
+        return  # the ids are alike: to read all of a large run takes long
+    names = match_document_names(labels, store.listings.retrieved(run_id)) if labels else {}
+    if not names:
+        return
+    n = store.listings.rename_documents(run_id, names)
+    old, new = next(iter(names.items()))
+    warn(
+        f"{plural(len(names), 'document')} of the passages matched with labels that differ by folder or file ending "
+        f"alone, such as {old} with {new}, in {plural(n, 'response')}. Give both the same ids where that is wrong."
+    )

@@ -1,0 +1,104 @@
+"""Reports and exports by the ending of their file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ragauge.core.errors import UsageError
+from ragauge.core.jsonl_files import written
+from ragauge.evaluation.export import scores_jsonl, scores_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.scores.results.scorecard import ExampleView
+
+
+class Reported(Protocol):
+    """What can be written in every form; `api.results.scorecard.Scorecard` is one."""
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+
+    def to_markdown(self) -> str:
+        """Short enough for a pull request."""
+
+    def to_json(self) -> str:
+        """The machine-readable form."""
+
+    def examples(self) -> Iterator[ExampleView]:
+        """Every evaluated example with its evidence."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """Every score, a row each."""
+
+
+def make_folder(path: Path) -> None:
+    """Makes the folder that a file will lie in.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"-o {path}: its folder cannot be made: {error.strerror or error}.") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text report, in a folder that is made where it is not there."""
+    make_folder(path)
+    with written(path) as file:
+        file.write(text)
+
+
+def _csv(card: Reported, path: Path) -> None:
+    make_folder(path)
+    scores_table.write_csv(path, card.to_polars())
+
+
+def _parquet(card: Reported, path: Path) -> None:
+    make_folder(path)
+    scores_table.write_parquet(path, card.to_polars())
+
+
+def _lines(card: Reported, path: Path) -> None:
+    from ragauge.verbs.example_views import score_lines
+
+    make_folder(path)
+    scores_jsonl.write_scores(path, score_lines(card.examples()))
+
+
+FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
+    ".html": lambda card, path: write_text(path, card.to_html()),
+    ".md": lambda card, path: write_text(path, card.to_markdown()),
+    ".json": lambda card, path: write_text(path, card.to_json()),
+    ".jsonl": _lines,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
+
+
+def check(path: Path, forms: Collection[str] = FORMS) -> None:
+    """Refuses a path that no report can be written to, before any work is done.
+
+    Args:
+        path: of the report.
+        forms: endings that it may have.
+    """
+    above = next((folder for folder in path.absolute().parents if folder.exists()), path)
+    if path.is_dir() or not above.is_dir():
+        problem = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
+        raise UsageError(f"-o {path}: {problem}. Give the path of a file.")
+    if path.suffix.lower() not in forms:
+        got = path.suffix or "no ending"
+        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(forms)}, got {got}.")
+
+
+def save(card: Reported, path: Path) -> Path:
+    """Writes the report and returns its path."""
+    check(path)
+    FORMS[path.suffix.lower()](card, path)
+    return path

@@ -1,0 +1,96 @@
+"""Files that were read before: known again by their bytes, so that a repeated command reads nothing twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragauge.core.response import Run
+from ragauge.store.store_access import Store
+
+State = tuple[int, int, int]
+
+
+@dataclass
+class Files:
+    """The files of a source, as they are before they are read.
+
+    Attributes:
+        paths: of them.
+        digest: hash of their bytes and of everything that decides what is read from them.
+        states: number, size and time of change of each.
+        warn: receives what reading them tells.
+        told: that.
+    """
+
+    paths: Sequence[Path]
+    digest: bytes
+    states: Sequence[State]
+    warn: Callable[[str], None]
+    told: list[str] = field(default_factory=list, init=False)
+
+    @classmethod
+    def of(cls, items: Sequence[Any], how: Sequence[object], warn: Callable[[str], None]) -> Files | None:
+        """The files of a source; None where a part of it is a folder or no file.
+
+        Args:
+            items: paths, or anything else.
+            how: what else decides what is read from them, as JSON types.
+            warn: as above.
+        """
+        from ragauge.core.identity import canonical
+
+        if not all(isinstance(item, str | Path) and Path(item).is_file() for item in items):
+            return None
+        paths = [Path(item) for item in items]
+        try:
+            states = [_state(path) for path in paths]
+            shas = [_sha(path) for path in paths]
+        except OSError:
+            return None  # the reader says what is wrong
+        whole = canonical([_readers().hex(), *how, shas]).encode("utf-8", "surrogatepass")
+        return cls(paths, hashlib.sha256(whole).digest(), states, warn)
+
+    def tell(self, message: str) -> None:
+        """Hands a warning on."""
+        self.told.append(message)
+        self.warn(message)
+
+    def before(self, store: Store, name: str) -> Run | None:
+        """The run that they became before, now called by this name too; what reading them told is told again."""
+        run = store.imports.find(self.digest, name)
+        if run is None:
+            return None
+        for message in run.told:
+            self.warn(message)
+        return run.run
+
+    def keep(self, store: Store, run: Run) -> None:
+        """Keeps that these files are this run, unless one changed meanwhile."""
+        if [_state(path) for path in self.paths if path.is_file()] == self.states:
+            store.imports.keep(self.digest, run.run_id, self.told)
+
+
+def _state(path: Path) -> State:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _sha(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _readers() -> bytes:
+    """Hash of the code that reads: another version may read something else from the same bytes."""
+    import ragauge.readers
+
+    folder, digest = Path(ragauge.readers.__file__).parent, hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()

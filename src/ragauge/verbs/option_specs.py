@@ -1,0 +1,190 @@
+"""From a dataclass of options to a verb and a command.
+
+`keywords` makes the verb of the work that is done with the options: their fields are its arguments. A field that is
+`Annotated[kind, Typed("help")]` is an option of the command too, made by
+`verbs/command_options.py`; the others are for Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_origin
+
+from ragauge.core.errors import ConfigError, DataError, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.core.config.config_loader import ConfigFile
+    from ragauge.metrics.base import Metric
+
+Given = TypeVar("Given")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """One option, or argument, of a command.
+
+    Attributes:
+        help: what `--help` says, in a line.
+        names: as it is typed, separated by blanks; `--field-name` by default.
+        kind: of what is typed; the field's own where that is text, a number, a path or yes and no, else text.
+        argument: it is typed by its place, without a name.
+        metavar: how `--help` calls the value.
+        least: the smallest number.
+        most: the greatest.
+        panel: of the help, where it stands apart from the others.
+        variable: of the environment, that it is taken from where it is not typed.
+    """
+
+    help: str
+    names: str = ""
+    kind: Any = None
+    argument: bool = False
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    panel: str | None = None
+    variable: str | None = None
+
+
+STORE = Typed("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
+METRICS = Typed("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
+
+Metrics = Annotated[str | Sequence[object], METRICS]
+LastJudge = Annotated[str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")]
+Store = Annotated[str | None, STORE]
+Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]
+Scores = Annotated[
+    str | Sequence[str],
+    Typed("Numeric columns as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"),
+]
+Columns = Annotated[
+    Mapping[str, str] | None,
+    Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
+]
+Filter = Annotated[Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")]
+Index = Annotated[Any, Typed("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
+Controls = Annotated[
+    int | str | None,
+    Typed(
+        "Pairs of known truth that show what the judge can read: so many, or none. local: 200.",
+        kind=str | None,
+        metavar="N|none",
+    ),
+]
+Baseline = Annotated[Any, Typed("Hold the run against this one: a baseline's name, or a run's id or name.")]
+StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=True)]
+
+
+def parse_controls(controls: int | str | None) -> int | None:
+    """How many control pairs of the run; 0 = none of its own, None = as many as the judge takes by default.
+
+    Where nothing is said, it is as many as ragauge.yaml says, in the folder where this was started.
+
+    Raises:
+        UsageError: it is neither a number nor none.
+        ConfigError: what ragauge.yaml says is neither.
+    """
+    controls = _configured_controls() if controls is None else controls
+    if controls is None or controls == "none":
+        return None if controls is None else 0
+    if not str(controls).isdecimal():
+        raise UsageError(f"controls must be a number of pairs or none, got {controls!r}.")
+    return int(controls)
+
+
+def _configured_controls() -> int | str | None:
+    """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge validate."""
+    file = _configured()
+    if file is None:
+        return None
+    if mistakes := [problem for problem in file.problems if problem.problem.startswith("controls:")]:
+        raise ConfigError(mistakes)
+    return file.config.controls
+
+
+def _configured() -> ConfigFile | None:
+    """The ragauge.yaml of the folder where this was started; None where there is none that can be read."""
+    from ragauge.core.config.config_loader import DEFAULT, read_config
+
+    try:
+        return read_config() if Path(DEFAULT).is_file() else None
+    except DataError:
+        return None
+
+
+def parse_criteria(criteria: object) -> tuple[Metric, ...]:
+    """The criteria of a run as metrics, found by their names from now on.
+
+    Args:
+        criteria: a list of mappings, or a mapping of names to texts or mappings; None = what ragauge.yaml says.
+
+    Raises:
+        ConfigError: mistakes, all of them.
+    """
+    from ragauge.core.config.config_loader import read_config
+    from ragauge.metrics.configured import register_criteria
+
+    file = _configured() if criteria is None else read_config({"criteria": criteria}, "criteria=")
+    if file is None:
+        return ()
+    metrics, problems = register_criteria(file)
+    told = [problem for problem in file.problems if problem.problem.startswith("criteria")]
+    if told or problems:
+        raise ConfigError([*told, *problems])
+    return metrics
+
+
+def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:
+    """Makes a verb of what works with options: its arguments are the fields, for a type checker as for `help`.
+
+    Args:
+        options: a dataclass; what its bases declare comes last in the signature.
+
+    >>> @dataclass
+    ... class AskOptions:
+    ...     timeout: float = 1.0
+    >>> @keywords(AskOptions)
+    ... def ask(wanted: AskOptions) -> float:
+    ...     return wanted.timeout
+    >>> ask(timout=3)
+    Traceback (most recent call last):
+    TypeError: ask() got an unexpected keyword argument 'timout'
+    """
+    order = [option.name for option in own_first(options)]
+    parameters = inspect.signature(options).parameters.values()
+    taken = [
+        parameter.replace(annotation=parameter.annotation.__origin__)
+        if get_origin(parameter.annotation) is Annotated
+        else parameter
+        for parameter in sorted(parameters, key=lambda parameter: (parameter.kind, order.index(parameter.name)))
+    ]
+
+    def verb(work: Callable[[Given], T]) -> Callable[P, T]:
+        name = work.__name__.removesuffix("_async")
+        signature = inspect.signature(work).replace(parameters=taken)
+
+        @wraps(work)
+        def takes(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{name}() {error}") from None
+            return work(options(*args, **kwargs))
+
+        vars(takes)["__signature__"] = signature
+        return takes
+
+    return verb
+
+
+def own_first(options: Any) -> list[Any]:
+    """The fields of a dataclass, those of its bases last but for what is given by its place."""
+    bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
+    inherited = {field.name for base in bases for field in fields(base)}
+    return sorted(fields(options), key=lambda option: bool(option.kw_only) and option.name in inherited)

@@ -1,0 +1,177 @@
+"""What every result that shows itself has in common: its sections, written in every form.
+
+One example of a scorecard as a dictionary.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.facts import AnswerFacts, Claim
+from ragauge.scores.results.scorecard import ExampleView
+from ragauge.verbs.arguments import path_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.rendering.sections import ReportSection
+
+
+class ShownResult(ABC):
+    """A result of sections, with a machine-readable form; in a Python shell it shows itself as the command line does.
+
+    A subclass gives `_value` and `_sections`; a form that needs more than sections it writes itself.
+    """
+
+    FORMS: ClassVar[Mapping[str, str]] = {".md": "to_markdown", ".json": "to_json"}  # ending -> method
+    _width: ClassVar = 120
+    _file: ClassVar = "report.md"  # of an error's example
+
+    @property
+    @abstractmethod
+    def _value(self) -> Any:
+        """Every number as plain frozen values."""
+
+    @abstractmethod
+    def _sections(self) -> Iterable[ReportSection]:
+        """What is shown."""
+
+    def to_terminal(self) -> RenderableType:
+        """What the command line prints."""
+        from ragauge.rendering.writers.terminal import terminal
+
+        return terminal(self._sections())
+
+    def to_markdown(self) -> str:
+        """Short enough for a pull request."""
+        from ragauge.rendering.writers.markdown import markdown
+
+        return markdown("", self._sections(), 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The machine-readable form, as `--json` prints it."""
+        from ragauge.rendering.encoder import encode
+
+        values: dict[str, Any] = encode(self._value)
+        return values
+
+    def to_json(self) -> str:
+        """The same as text: valid JSON, no NaN."""
+        from ragauge.rendering.encoder import json_text
+
+        return json_text(self._value)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the form that the ending names, one of `FORMS`.
+
+        Raises:
+            UsageError: another ending, or a path that cannot be written.
+        """
+        from ragauge.verbs.files import check, write_text
+
+        where = path_of(path, self._file)
+        check(where, self.FORMS)
+        write_text(where, getattr(self, self.FORMS[where.suffix.lower()])())
+        return where
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=self._width, color_system=None, force_terminal=False)
+        with console.capture() as captured:
+            console.print(self.to_terminal())
+        return captured.get()
+
+
+class Found(ShownResult):
+    """A result that is one frozen value; a subclass says of which type.
+
+    Attributes:
+        found: every number as plain frozen values.
+    """
+
+    found: Any
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> Any:
+        return self.found
+
+
+class PageResult(ShownResult):
+    """A result with a page, which a notebook shows."""
+
+    FORMS: ClassVar[Mapping[str, str]] = {".html": "to_html", **ShownResult.FORMS}
+    _file: ClassVar = "report.html"
+    _what: ClassVar = "result"  # what a frame is called aloud
+
+    def _page(self, *, framed: bool) -> str:
+        """One self-contained page of the sections.
+
+        Args:
+            framed: for the srcdoc of a frame, as notebooks show it.
+        """
+        from ragauge.evaluation.scorecard.html import sections_page
+
+        return sections_page(self._sections(), framed=framed)
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        return self._page(framed=False)
+
+    def _repr_html_(self) -> str:
+        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
+        from html import escape
+
+        page, frame = escape(self._page(framed=True), quote=True), "width:100%;height:720px;border:0"
+        return f'<iframe srcdoc="{page}" style="{frame}" title="ragauge {self._what}"></iframe>'
+
+
+def chosen(views: Iterable[ExampleView], query_id: str | None, repeat: int) -> ExampleView:
+    """The example of an id; the only one where none is named."""
+    seen: list[str] = []
+    only: ExampleView | None = None
+    for view in views:
+        if view.example.query_id == query_id and view.response.repeat == repeat:
+            return view
+        seen.append(view.example.query_id)
+        only = view if len(seen) == 1 else None
+    if query_id is not None:
+        raise UnknownName("example of this scorecard", query_id, seen)
+    if only is None:
+        raise UsageError(f"the scorecard is of {len(seen)} answers. Name one by its query_id: {', '.join(seen[:5])}.")
+    return only
+
+
+def plain_example(view: ExampleView) -> dict[str, Any]:
+    """A view as plain values; see `Scorecard.example`."""
+    evidence = view.evidence.get("verify_answer")
+    facts = evidence.facts if evidence is not None else None
+    return {
+        "query_id": view.example.query_id,
+        "repeat": view.response.repeat,
+        "query": view.example.query,
+        "answer": view.response.answer,
+        "scores": {name: score.value for name, score in view.scores.items()},
+        "reasons": {name: score.reason for name, score in view.scores.items() if score.value is None or score.reason},
+        "claims": [_claim(claim) for claim in facts.claims] if isinstance(facts, AnswerFacts) else None,
+        "verdict": view.verdict,
+        "cause": view.cause.name if view.cause is not None else None,
+    }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "label": claim.label,
+        "strength": claim.strength,
+        "passages": list(claim.supporting),
+        "contradicted_by": list(claim.contradicting),
+        "p": claim.p,
+    }

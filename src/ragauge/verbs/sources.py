@@ -1,0 +1,342 @@
+"""What is evaluated: a stored run, or questions and responses that become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
+
+from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.response import Response, Run, Variant
+from ragauge.verbs.arguments import text_of
+
+if TYPE_CHECKING:
+    from ragauge.core.response import Record
+    from ragauge.metrics.base import Metric
+    from ragauge.store.store_access import Store
+    from ragauge.verbs.imports import Files
+
+
+LATEST = "latest"
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+Pair = tuple[Example, Response | None]
+
+
+@runtime_checkable
+class HasRun(Protocol):
+    """What stands for a stored run, such as `api.runs.OpenRun` or a scorecard."""
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Examples with responses that are already values, such as those of a system that runs in this process.
+
+    Attributes:
+        name: of the eval set.
+        pairs: example and response.
+    """
+
+    name: str
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class InputSource:
+    """Where the questions and responses are.
+
+    Attributes:
+        items: one (a run's id or name, a path, a table, Answered), or two: the eval set and the responses.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        name: of the run; "" = from the file.
+        system: whose answers, where a file holds those of several.
+        config: what is known about the system.
+        warn: receives warnings about the data.
+        variant: which passages the answers rest on: own, oracle, closed_book or replayed.
+        traffic: the responses are a stretch of production traffic.
+        context_marker: how questions are built that are whole prompts; "" = they are questions.
+        scores: metric -> the column that holds its values.
+        without_retrieval: of traces, answers before which nothing was searched are read too.
+    """
+
+    items: tuple[Any, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+    name: str = ""
+    system: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    warn: Callable[[str], None] | None = None
+    variant: str = "own"
+    traffic: bool = False
+    context_marker: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
+    without_retrieval: bool = False
+
+
+def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
+    """The run of a source, found by name or imported in one transaction; and whether it was not there before.
+
+    Raises:
+        UsageError: not one or two sources, or a path that does not exist and is no run.
+        DataError: a file that cannot be read as it is, or that holds no response at all.
+    """
+    if len(source.items) == 1:
+        (item,) = source.items
+        if isinstance(item, Run):
+            return item, False
+        if isinstance(item, HasRun):
+            return item.run, False
+        if isinstance(item, str) and not is_there(item):
+            return run_or_file(item, store), False
+    if not 1 <= len(source.items) <= 2:
+        got = len(source.items)
+        raise UsageError(f"evaluate takes a run, a file, or an eval set and responses; got {got} sources.")
+    return _imported(source, store)
+
+
+def is_there(item: str) -> bool:
+    """Whether a file or folder has this name; "" and what no file can be called is none."""
+    try:
+        return bool(item) and Path(item).exists()
+    except (OSError, ValueError):  # too long a name, or NUL in it
+        return False
+
+
+def run_of(which: str, store: Store) -> Run:
+    """A stored run by id, name or "latest"."""
+    if which == LATEST and not store.runs.list(1):
+        raise UsageError("there are no runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")
+    return store.runs.find(which)
+
+
+def run_or_file(item: str, store: Store) -> Run:
+    """The run of this name; where there is none, an error about a run or a file, whichever the name looks like."""
+    try:
+        return run_of(item, store)
+    except UnknownName as error:
+        if Path(item).suffix or "/" in item:
+            raise UsageError(f"{item}: no such file, and no run of that name. Check the path.") from None
+        raise error from None
+
+
+def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
+    import secrets
+
+    from ragauge.readers.options import warn_user
+    from ragauge.verbs import git
+    from ragauge.verbs.document_names import match_run_documents
+
+    if text_of(source.name, "the name of the run", "main") == LATEST:
+        raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
+    if source.variant not in VARIANTS:
+        raise UnknownName("variant", source.variant, VARIANTS)
+    responses = source.items[-1]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    run = Run(
+        run_id=secrets.token_hex(6),
+        name=source.name or _stem(responses),
+        kind="traffic" if source.traffic else "set",
+        variant=VARIANTS[VARIANTS.index(source.variant)],
+        set_name=_stem(source.items[0]),
+        system=source.system or "recorded",
+        config=dict(source.config) or {"files": [_stem(item) for item in source.items]},
+        git=git.state(),
+        created_at=now,
+        heartbeat=now,
+    )
+    files = _files(source, run)
+    if files is not None:
+        before = files.before(store, run.name)
+        if before is not None:
+            _say_name(source, before)
+            return before, False
+        source = replace(source, warn=files.tell)
+    imported = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
+    if files is not None:
+        files.keep(store, imported)
+    _say_name(source, imported)
+    if imported.run_id == run.run_id:
+        match_run_documents(store, run.run_id, source.warn or warn_user)
+    return imported, imported.run_id == run.run_id  # content that is there already keeps its own id
+
+
+def _say_name(source: InputSource, run: Run) -> None:
+    """Says that a name that was given leads to a run that is there under another: they are not two runs."""
+    from ragauge.readers.options import warn_user
+
+    if source.name and source.name != run.name:
+        (source.warn or warn_user)(
+            f"{_said(source.items[-1])}: the same responses are stored as run {run.name} ({run.run_id}). "
+            f"{source.name} is another name of that run, not a second run."
+        )
+
+
+def _files(source: InputSource, run: Run) -> Files | None:
+    """The source's files, with all that decides which run they are; None where it is no file."""
+    from ragauge.readers.options import warn_user
+    from ragauge.verbs.imports import Files
+
+    how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
+    how += [source.context_marker] if source.context_marker or source.scores else []
+    how += [dict(source.scores)] if source.scores else []
+    how += ["without_retrieval"] if source.without_retrieval else []
+    return Files.of(source.items, how, source.warn or warn_user)
+
+
+def _pairs(source: InputSource) -> Iterator[Pair]:
+    (*_, last) = source.items
+    if isinstance(last, Answered):
+        yield from last.pairs
+        return
+    for record in _records(source):
+        yield record.example, record.response
+
+
+def _records(source: InputSource) -> Iterator[Record]:
+    from ragauge.readers import source as readers
+    from ragauge.readers.options import Options, warn_user
+
+    how = Options(
+        source.columns,
+        source.segments,
+        source.system or None,
+        source.warn or warn_user,
+        context_marker=source.context_marker,
+        scores=source.scores,
+        without_retrieval=source.without_retrieval,
+    )
+    if len(source.items) == 2:
+        return readers.join_records(*source.items, how)
+    return readers.read_records(source.items[0], how)
+
+
+def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
+    """The pairs as they come; at the end, an error when none of them held a response."""
+    some = False
+    for example, response in pairs:
+        some = some or (response is not None and not response.is_empty)
+        yield example, response
+    if not some:
+        raise DataError(
+            "no line holds a response (an answer or passages).",
+            source=where,
+            hint="Name the column of the answers, --map answer=COLUMN, or give the responses as a second file: "
+            "ragauge evaluate SET RESPONSES.",
+        )
+
+
+def _said(item: Any) -> str:
+    """What to call a source in an error: its path where it has one."""
+    return str(item) if isinstance(item, str | Path) else _stem(item)
+
+
+def _stem(item: Any) -> str:
+    if isinstance(item, str | Path):
+        name = Path(item).name
+        while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx"):
+            name = Path(name).stem
+        return name
+    return item.name if isinstance(item, EvalSet | Answered) else "table"
+
+
+def named(given: str | Sequence[object]) -> tuple[str, ...]:
+    """Names, of metrics or columns, from a text with commas or from objects that print as their names.
+
+    A function, or another object that is a metric of the user's own, is found by its name from then on.
+    """
+    return tuple(map(str, asked_for(given)))
+
+
+def asked_for(given: str | Sequence[object]) -> tuple[str | Metric, ...]:
+    """As `named`, where what is a metric is one."""
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
+        )
+    each = given.split(",") if isinstance(given, str) else given
+    return tuple(name for name in map(_asked, each) if name)
+
+
+def _asked(part: object) -> str | Metric:
+    if isinstance(part, str) or (not callable(part) and not hasattr(part, "needs")):
+        return str(part).strip()
+    from ragauge.metrics.catalogue import register_object
+
+    return register_object(part)
+
+
+def score_columns(given: str | Sequence[object]) -> dict[str, str]:
+    """Metric -> the column whose numbers it is; :lower, :higher or :neither behind the column says what is better.
+
+    Raises:
+        UsageError: a column that cannot name a metric, or has the name of a built-in one.
+    """
+    from ragauge.metrics.base import Direction
+    from ragauge.metrics.catalogue import register
+    from ragauge.metrics.own_class import column_class
+
+    found = {}
+    for text in named(given):
+        column, _, said = text.rpartition(":")
+        direction = next((known for known in get_args(Direction) if column and known == said), None)
+        cls = column_class(column if direction else text, direction or "higher")
+        register(cls)
+        found[cls.name()] = column if direction else text
+    return found
+
+
+def spoken(source: object, otherwise: str) -> str:
+    """A source as a command names it: its path, or a word in capitals where it has none."""
+    return str(source) if isinstance(source, str | Path) else otherwise
+
+
+def place_of(source: InputSource, store: str | None) -> str:
+    """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
+    known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
+    return store_url(store or next((url for url in known if isinstance(url, str)), None))
+
+
+def know_own_metrics(store: str | None) -> str:
+    """The store's URL, its metrics of the user's own being known from now on; no store is made for it."""
+    from ragauge.store.store_access import open_store
+
+    url = store_url(store)
+    if Path(url.removeprefix("sqlite:///")).is_file():
+        with suppress(StoreError):  # whoever needs it says so
+            open_store(url).close()
+    return url
+
+
+def store_url(store: str | None) -> str:
+    """The store's URL: as given, from RAGAUGE_STORE, or the default file."""
+    import os
+
+    from ragauge.store.store_access import DEFAULT_URL
+
+    if store is not None:
+        text_of(store, "the store", DEFAULT_URL)
+    return store or os.environ.get("RAGAUGE_STORE") or DEFAULT_URL
+
+
+def served_store(store: str | None, *, read_only: bool) -> str:
+    """The store's URL as `store_url` says, absolute, so that it means the same for as long as a server runs.
+
+    Args:
+        store: as given.
+        read_only: opened for reading alone, whatever its file allows.
+
+    Raises:
+        StoreError: it cannot be made, or is to be read and not there.
+    """
+    from ragauge.store.sqlite import absolute, to_read
+
+    url = store_url(store)
+    return to_read(url) if read_only else absolute(url)
